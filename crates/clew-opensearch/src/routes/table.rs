@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use axum::http::Method;
+use foldhash::fast::FixedState;
 
 use super::action_names::action_name;
 use super::endpoint::{Answer, Endpoint, Group};
@@ -58,7 +59,7 @@ pub(crate) struct RouteTable {
     routes: Vec<Route>,
     /// The places of routes by how they end. A path can only fit those that end with one of its own segments where it has
     /// that, and the few that are all values: of some hundred as long as it one or two.
-    by_end: HashMap<End<'static>, Vec<usize>>,
+    by_end: HashMap<End<'static>, Vec<usize>, FixedState>,
 }
 
 /// How a pattern ends.
@@ -87,7 +88,7 @@ impl RouteTable {
     pub(crate) fn new(groups: impl Iterator<Item = &'static Group>) -> Self {
         let mut routes: Vec<Route> = groups.flat_map(routes_of).collect();
         routes.sort_by_key(|route| (route.segments.len(), std::cmp::Reverse(route.literals())));
-        let mut by_end: HashMap<_, Vec<usize>> = HashMap::new();
+        let mut by_end: HashMap<_, Vec<usize>, FixedState> = HashMap::default();
         for (place, route) in routes.iter().enumerate() {
             by_end.entry(End::of(route)).or_default().push(place);
         }

@@ -1,14 +1,17 @@
 //! What is kept for each of a few names, found without a lock: names are never taken away.
 
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
+
+use foldhash::quality::FixedState;
 
 /// Names at most; those that come when it is full are told together, under the name that is empty.
 const NAMES_MAX: usize = 128;
 
 /// One value for each name, made when it is asked for first.
 pub(super) struct ByName<N, T> {
-    hasher: RandomState,
+    /// Names are the program's own: nobody chooses them so that they collide.
+    hasher: FixedState,
     places: Box<[OnceLock<(N, T)>]>,
     others: OnceLock<T>,
 }
@@ -16,7 +19,7 @@ pub(super) struct ByName<N, T> {
 impl<N: Copy + Default + Eq + Hash, T> ByName<N, T> {
     pub(super) fn new() -> Self {
         ByName {
-            hasher: RandomState::new(),
+            hasher: FixedState::default(),
             places: (0..NAMES_MAX).map(|_| OnceLock::new()).collect(),
             others: OnceLock::new(),
         }

@@ -5,11 +5,13 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::quality::RandomState;
+
 /// Values by key, and how large they are.
 #[derive(Debug)]
 pub(super) struct Recent<K, V> {
-    young: HashMap<K, Kept<V>>,
-    old: HashMap<K, Kept<V>>,
+    young: HashMap<K, Kept<V>, RandomState>,
+    old: HashMap<K, Kept<V>, RandomState>,
     size: usize,
     size_max: usize,
 }
@@ -24,8 +26,8 @@ impl<K: Hash + Eq, V: Clone> Recent<K, V> {
     /// Keeps at most `size_max` in each of the two generations.
     pub(super) fn new(size_max: usize) -> Self {
         Recent {
-            young: HashMap::new(),
-            old: HashMap::new(),
+            young: HashMap::default(),
+            old: HashMap::default(),
             size: 0,
             size_max,
         }

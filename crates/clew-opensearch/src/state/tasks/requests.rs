@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use bytes::Bytes;
 use clew_engine::{EngineError, Took};
 use clew_platform::CancellationToken;
+use foldhash::fast::FixedState;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Notify, watch};
 
@@ -97,7 +98,8 @@ impl RequestTask {
     }
 }
 
-type Part = HashMap<u64, Arc<RequestTask>>;
+/// By their numbers, which this process gives.
+type Part = HashMap<u64, Arc<RequestTask>, FixedState>;
 
 /// All requests that are on their way.
 #[derive(Default)]
