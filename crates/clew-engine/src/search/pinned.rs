@@ -192,15 +192,15 @@ impl Pinned {
 
     /// The indexes of the shards, each once, in their order.
     pub fn indices(&self) -> Vec<Arc<Index>> {
-        let mut indices: Vec<Arc<Index>> = Vec::new();
-        for pinned in &*self.shards {
-            // Those of an index stand together.
-            let last = indices.last();
-            if !last.is_some_and(|last| Arc::ptr_eq(last, &pinned.index)) {
-                indices.push(pinned.index.clone());
-            }
-        }
-        indices
+        self.each_index().cloned().collect()
+    }
+
+    /// The same, one after the other.
+    pub fn each_index(&self) -> impl Iterator<Item = &Arc<Index>> {
+        // Those of an index stand together.
+        let is_same = |one: &PinnedShard, next: &PinnedShard| Arc::ptr_eq(&one.index, &next.index);
+        let each = self.shards.chunk_by(is_same);
+        each.filter_map(|shards| shards.first().map(|first| &first.index))
     }
 
     /// The one shard of an index that a routing key leads to.

@@ -101,8 +101,8 @@ impl Engine {
 }
 
 fn place_of(pinned: &Pinned, id: &str) -> Result<Option<DocPlace>, EngineError> {
-    for index in pinned.indices() {
-        let Some(shard) = pinned.shard_of(&index, id) else {
+    for index in pinned.each_index() {
+        let Some(shard) = pinned.shard_of(index, id) else {
             continue;
         };
         let found = shard.find(id)?;

@@ -440,14 +440,15 @@ impl Spec {
     /// answer.
     pub(super) fn request(&self, pinned: Pinned) -> Result<SearchRequest, ApiError> {
         let output = &self.output;
-        let indices = pinned.indices();
-        for index in &indices {
-            output.fields.check(index)?;
-            output.derived.check_fields(&output.fields, index)?;
+        if !output.fields.is_empty() {
+            for index in pinned.each_index() {
+                output.fields.check(index)?;
+                output.derived.check_fields(&output.fields, index)?;
+            }
         }
         let source = output.needs_source();
         let vectors = source
-            && indices.iter().any(|index| {
+            && pinned.each_index().any(|index| {
                 index.mapping().vectors().any(|field| {
                     output.source.may_keep(&field.path) || output.fields.wants(&field.path)
                 })

@@ -60,7 +60,7 @@ pub(super) fn horizons(request: &NearestRequest, wanted: usize) -> Vec<Horizon> 
         && request.objects == ObjectHits::Each
         && matches!(request.probes, Probes::Dense(_));
     // Distances of one index can be compared.
-    if shards.len() < 2 || request.pinned.indices().len() > 1 || !is_nearest {
+    if shards.len() < 2 || request.pinned.each_index().nth(1).is_some() || !is_nearest {
         return Vec::new();
     }
     let kept = shards.iter().filter_map(|shard| {

@@ -304,7 +304,7 @@ impl Engine {
 impl Inner {
     fn nearest(&self, request: &NearestRequest) -> Result<NearestResponse, EngineError> {
         check(request)?;
-        for index in request.pinned.indices() {
+        for index in request.pinned.each_index() {
             index.check_block(BlockLevel::Read)?;
         }
         let mut memory = self.memory.open(MemoryPurpose::Searches);

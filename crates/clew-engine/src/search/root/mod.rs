@@ -97,7 +97,7 @@ impl Inner {
         check_window(request)?;
         let now = self.clock.since_epoch();
         let times = Times::of(request, &self.clock);
-        for index in request.pinned.indices() {
+        for index in request.pinned.each_index() {
             index.check_block(BlockLevel::Read)?;
         }
         let mut targets: Vec<PinnedShard> = request.pinned.shards.to_vec();
@@ -269,8 +269,7 @@ fn check_window(request: &SearchRequest) -> Result<(), EngineError> {
     let asked = request.from.saturating_add(request.size);
     let max = request
         .pinned
-        .indices()
-        .iter()
+        .each_index()
         .map(|index| index.settings().max_result_window)
         .min();
     match max {
