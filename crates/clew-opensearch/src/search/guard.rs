@@ -39,27 +39,15 @@ pub(super) fn limit(index: &Index, setting: &str, usual: usize) -> usize {
 
 /// Refuses a query that asks for too much of an index.
 pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Result<(), ApiError> {
-    let terms_max = limit(index, TERMS_SETTING, TERMS_MAX);
-    let regex_max = limit(index, REGEX_LENGTH_SETTING, REGEX_LENGTH_MAX);
     for query in query.all() {
         match query {
-            Query::Terms { values, .. } if values.len() > terms_max => {
-                return Err(ApiError::illegal_argument(format!(
-                    "The number of terms [{}] used in the Terms Query request has exceeded the \
-                     allowed maximum of [{terms_max}]. This maximum can be set by changing the \
-                     [index.max_terms_count] index level setting.",
-                    values.len()
-                )));
-            }
+            Query::Terms { values, .. } => check_terms(values.len(), index)?,
             Query::Regexp(pattern) => {
-                check_regex(
-                    pattern.value.chars().count(),
-                    "Regexp Query request",
-                    regex_max,
-                )?;
+                let letters = pattern.value.chars().count();
+                check_regex(letters, "Regexp Query request", index)?;
             }
             Query::QueryString(text) => {
-                check_regex(longest_expression(text), "[query_string]", regex_max)?;
+                check_regex(longest_expression(text), "[query_string]", index)?;
             }
             _ => {}
         }
@@ -72,8 +60,22 @@ pub(crate) fn check(query: &Query, index: &Index, expensive: Expensive) -> Resul
     Ok(())
 }
 
+/// Refuses more terms than an index allows.
+fn check_terms(terms: usize, index: &Index) -> Result<(), ApiError> {
+    let terms_max = limit(index, TERMS_SETTING, TERMS_MAX);
+    if terms <= terms_max {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "The number of terms [{terms}] used in the Terms Query request has exceeded the allowed \
+         maximum of [{terms_max}]. This maximum can be set by changing the [{TERMS_SETTING}] index \
+         level setting."
+    )))
+}
+
 /// Refuses a regular expression that has more letters than it may.
-fn check_regex(letters: usize, used_in: &str, letters_max: usize) -> Result<(), ApiError> {
+fn check_regex(letters: usize, used_in: &str, index: &Index) -> Result<(), ApiError> {
+    let letters_max = limit(index, REGEX_LENGTH_SETTING, REGEX_LENGTH_MAX);
     if letters <= letters_max {
         return Ok(());
     }

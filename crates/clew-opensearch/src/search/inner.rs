@@ -10,6 +10,7 @@ use clew_search::{Kin, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::collapse::CollapseSpec;
+use super::guard::limit;
 use super::highlight::Highlight;
 use super::hits::{HitWriter, write_score, write_total};
 use super::lookup::{Queries, Visit};
@@ -320,11 +321,7 @@ pub(super) fn check_windows(specs: &[InnerSpec], indices: &[Arc<Index>]) -> Resu
     for spec in specs {
         let asked = spec.spec.from.saturating_add(spec.spec.size);
         for index in indices {
-            let settings = index.settings();
-            let given = settings.given.get(WINDOW_SETTING);
-            let max = given
-                .and_then(|text| text.parse().ok())
-                .unwrap_or(WINDOW_MAX);
+            let max = limit(index, WINDOW_SETTING, WINDOW_MAX);
             if asked > max {
                 return Err(ApiError::illegal_argument(format!(
                     "Inner result window is too large, the inner hit definition's [{}]'s from + \

@@ -13,6 +13,7 @@ use clew_schema::Mapping;
 use clew_search::{HighlightError, HighlightField, Highlighter};
 use serde_json::{Map, Value};
 
+use super::guard::limit;
 use super::lookup::{Queries, Visit};
 use super::percolated;
 use super::response::time_is_up;
@@ -129,10 +130,7 @@ impl Highlight {
 
 /// Characters of a field that are looked through in documents of a hit's index.
 fn analyzed_max(hit: &Hit) -> usize {
-    let settings = hit.index.settings();
-    let given = settings.given.get(ANALYZED_MAX_SETTING);
-    let given = given.and_then(|text| text.parse().ok());
-    given.unwrap_or(ANALYZED_MAX)
+    limit(&hit.index, ANALYZED_MAX_SETTING, ANALYZED_MAX)
 }
 
 /// Why a hit cannot be highlighted, in OpenSearch's words.
