@@ -151,7 +151,7 @@ pub async fn run(
         collapse::check(&spec).map_err(refused)?;
     }
     let request = spec.request(state.pinned.clone());
-    let mut request = Box::new(request.map_err(|error| on_first(call, &state.indices, error))?);
+    let mut request = request.map_err(|error| on_first(call, &state.indices, error))?;
     call.memory.take(percolated::memory_bytes(&request.query))?;
     let times = call.api.cluster_settings.search_times();
     request.timeout = request.timeout.or(times.timeout);

@@ -440,7 +440,7 @@ impl Spec {
 
     /// The engine's request, without the values that hits come after; what is left in the spec is for writing the
     /// answer.
-    pub(super) fn request(&self, pinned: Pinned) -> Result<SearchRequest, ApiError> {
+    pub(super) fn request(&self, pinned: Pinned) -> Result<Box<SearchRequest>, ApiError> {
         let output = &self.output;
         if !output.fields.is_empty() {
             for index in pinned.each_index() {
@@ -462,7 +462,7 @@ impl Spec {
         };
         let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
         let collapse = self.collapse.as_ref();
-        Ok(SearchRequest {
+        Ok(Box::new(SearchRequest {
             derived: output.derived.shared(),
             post_filter: self.post_filter.clone(),
             sort: self.sort.clone(),
@@ -490,7 +490,7 @@ impl Spec {
                 ..self.control.engine()
             },
             ..SearchRequest::new(pinned, query)
-        })
+        }))
     }
 }
 

@@ -30,7 +30,9 @@ pub(super) async fn parts(
     for found in resolved {
         let through = found.through();
         let mut filter = filter_of(&through)?;
-        lookup::resolve(call, found.name(), &mut filter).await?;
+        if let Some(filter) = &mut filter {
+            lookup::resolve(call, found.name(), filter).await?;
+        }
         let part = IndexPart {
             filter,
             shards: both(
