@@ -94,6 +94,7 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     let api = &server.api;
     let (head, body) = request.into_parts();
     let client = Client::of(&head.headers);
+    let opaque_id = short_header(&head.headers, &OPAQUE_ID);
     let mut endpoint = None;
     let mut params = Arc::new(Params::default());
     let outcome = async {
@@ -109,7 +110,8 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
             found => found?,
         };
         endpoint = Some(found.route);
-        run(api, found, (&head, client), params.clone(), body).await
+        let asks = (&head, client, opaque_id);
+        run(api, found, asks, params.clone(), body).await
     }
     .await;
     let reply = outcome.and_then(|reply| admit(api, reply, &params));
@@ -117,8 +119,7 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     let asked = (&head.method, &head.headers, client);
     let mut response = finish(api, reply, asked, &params).await;
     // What the client calls the request comes back with its answer, as in OpenSearch.
-    let opaque_id = head.headers.get(&OPAQUE_ID);
-    if let Some(id) = opaque_id.filter(|id| id.len() <= HEADER_BYTES_MAX) {
+    if let Some(id) = opaque_id {
         response.headers_mut().insert(&OPAQUE_ID, id.clone());
     }
     (endpoint, response)
@@ -175,7 +176,7 @@ fn route<'a>(
 async fn run(
     api: &Arc<Api>,
     found: FoundRoute<'_>,
-    (head, client): (&Parts, Client),
+    (head, client, opaque_id): (&Parts, Client, Option<&HeaderValue>),
     params: Arc<Params>,
     body: Result<Bytes, ApiError>,
 ) -> Result<Reply, ApiError> {
@@ -203,10 +204,10 @@ async fn run(
         path_values: with_index(found.path_values, found.route, &params),
         params,
         body,
-        opaque_id: short_header(&head.headers, &OPAQUE_ID),
+        opaque_id: opaque_id.and_then(text_of),
         access: Access::everything(),
         client,
-        last_event_id: short_header(&head.headers, &LAST_EVENT_ID),
+        last_event_id: short_header(&head.headers, &LAST_EVENT_ID).and_then(text_of),
         memory: RequestMemory::new(api.engine.memory()),
     };
     let asked_bytes =
@@ -314,12 +315,16 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
 static OPAQUE_ID: HeaderName = HeaderName::from_static("x-opaque-id");
 /// The last event that a client has of a stream that broke off.
 static LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Longest header whose text is kept, in bytes.
+/// Longest header that is kept, in bytes.
 const HEADER_BYTES_MAX: usize = 1024;
 
-fn short_header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
-    let text = headers.get(name)?.to_str().ok()?;
-    (text.len() <= HEADER_BYTES_MAX).then(|| text.to_string())
+fn short_header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
+    let value = headers.get(name);
+    value.filter(|value| value.len() <= HEADER_BYTES_MAX)
+}
+
+fn text_of(header: &HeaderValue) -> Option<String> {
+    header.to_str().ok().map(String::from)
 }
 
 /// Where clients that send no body with a GET put it. With other methods it would be a way around the check of
