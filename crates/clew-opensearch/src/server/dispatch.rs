@@ -278,13 +278,12 @@ impl Drop for AbortOnDrop {
 /// After what time a search is cancelled, by what it says itself or the cluster's settings say.
 fn cancel_after(call: &Call, known: &[&str]) -> Result<Option<Duration>, ApiError> {
     let name = "cancel_after_time_interval";
-    if !known.contains(&name) {
-        return Ok(None);
-    }
+    // Where it is not known it was refused.
     if call.params.has(name) {
         return call.params.time(name);
     }
-    Ok(call.api.cluster_settings.search_times().cancel_after)
+    let usual = call.api.cluster_settings.search_times().cancel_after;
+    Ok(usual.filter(|_| known.contains(&name)))
 }
 
 /// Parameters that mean the same wherever they are taken are checked also where nothing hangs on
