@@ -422,20 +422,23 @@ pub(super) fn check_keep_alive(
     kind: ContextKind,
     keep_alive: Option<Duration>,
 ) -> Result<(), ApiError> {
+    let Some(keep_alive) = keep_alive else {
+        return Ok(());
+    };
     let setting = match kind {
         ContextKind::Scroll => SCROLL_ALIVE_SETTING,
         ContextKind::Pit => PIT_ALIVE_SETTING,
     };
     let max = call.api.cluster_settings.keep_alive_max(setting);
-    match keep_alive {
-        Some(keep_alive) if keep_alive > max => Err(ApiError::illegal_argument(format!(
-            "Keep alive for request ({}) is too large. It must be less than ({}). This limit can \
-             be set by changing the [{setting}] cluster level setting.",
-            Took(keep_alive),
-            Took(max)
-        ))),
-        _ => Ok(()),
+    if keep_alive <= max {
+        return Ok(());
     }
+    Err(ApiError::illegal_argument(format!(
+        "Keep alive for request ({}) is too large. It must be less than ({}). This limit can be set \
+         by changing the [{setting}] cluster level setting.",
+        Took(keep_alive),
+        Took(max)
+    )))
 }
 
 fn too_many(reason: String) -> ApiError {

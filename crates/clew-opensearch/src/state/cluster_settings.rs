@@ -40,6 +40,7 @@ pub(crate) type Changes = BTreeMap<String, Option<String>>;
 pub(crate) struct ClusterSettings {
     kept: Mutex<Both>,
     times: KeptTimes,
+    switches: Switches,
     /// Whether whole searches are told as slow.
     slow_told: AtomicBool,
     /// How full the disk may get where nobody says otherwise.
@@ -104,6 +105,7 @@ pub(crate) async fn change(
     engine.set_auto_creation(promises::auto_creation(&|name| both.given(name))?);
     engine.memory().set_limits(memory_limits(engine, &both)?);
     settings.times.store(SearchTimes::of(&both)?);
+    settings.switches.store(&both);
     let slow = slow_log::searches(&|name| both.given(name))?;
     engine.set_slow_calls(slow_log::milvus_calls(&|name| both.given(name))?);
     settings.slow_told.store(slow.is_on(), Ordering::Relaxed);
@@ -306,6 +308,7 @@ impl ClusterSettings {
         ClusterSettings {
             slow_told: AtomicBool::new(slow.is_on()),
             times: KeptTimes::new(SearchTimes::of(&both).unwrap_or_default()),
+            switches: Switches::of(&both),
             kept: Mutex::new(both),
             disk,
             checks,
@@ -339,7 +342,7 @@ impl ClusterSettings {
 
     /// Whether searches may run costly queries (`search.allow_expensive_queries`).
     pub(crate) fn expensive_queries(&self) -> Expensive {
-        match self.is_off("search.allow_expensive_queries") {
+        match self.switches.expensive_off.load(Ordering::Relaxed) {
             true => Expensive::Refused,
             false => Expensive::Allowed,
         }
@@ -347,15 +350,10 @@ impl ClusterSettings {
 
     /// Whether there are fields that scripts make (`search.derived_field.enabled`).
     pub(crate) fn derived_fields(&self) -> DerivedAllowed {
-        match self.is_off("search.derived_field.enabled") {
+        match self.switches.derived_off.load(Ordering::Relaxed) {
             true => DerivedAllowed::No,
             false => DerivedAllowed::Yes,
         }
-    }
-
-    /// Whether a setting that is on unless it is switched off is off.
-    fn is_off(&self, name: &str) -> bool {
-        self.given(name).as_deref() == Some("false")
     }
 
     /// How long contexts may be kept whose setting has this name.
@@ -391,6 +389,30 @@ pub(crate) enum Expensive {
 pub(crate) enum DerivedAllowed {
     Yes,
     No,
+}
+
+/// What of searches is switched off, as every search reads it.
+#[derive(Default)]
+struct Switches {
+    expensive_off: AtomicBool,
+    derived_off: AtomicBool,
+}
+
+impl Switches {
+    fn of(both: &Both) -> Self {
+        let switches = Switches::default();
+        switches.store(both);
+        switches
+    }
+
+    fn store(&self, both: &Both) {
+        let store = |switch: &AtomicBool, name: &str| {
+            let is_off = both.given(name).as_deref() == Some("false");
+            switch.store(is_off, Ordering::Relaxed);
+        };
+        store(&self.expensive_off, "search.allow_expensive_queries");
+        store(&self.derived_off, "search.derived_field.enabled");
+    }
 }
 
 /// When searches end that do not say so themselves.
