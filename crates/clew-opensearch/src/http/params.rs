@@ -79,6 +79,10 @@ impl Params {
             .map(|(_, value)| value.as_str())
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }

@@ -78,7 +78,7 @@ impl Spec {
         Ok(spec)
     }
 
-    /// The same, before it is looked at what goes together.
+    /// The same, before it is looked at what goes together; in the place where it stays, as it is large.
     pub(super) fn read(body: &Value, text: &[u8], params: &Params) -> Result<Arc<Self>, ApiError> {
         let Value::Object(members) = body else {
             let found = token(body);
@@ -86,7 +86,6 @@ impl Spec {
             let error = ApiError::parsing_at(Spot::start_of(body), reason);
             return Err(error.placed(body, text));
         };
-        // Where it stays: it is large.
         let mut read = Arc::new(Spec::empty());
         let spec = Arc::make_mut(&mut read);
         for (key, value) in members {
@@ -94,7 +93,9 @@ impl Spec {
             spec.read_member(key, value, text)
                 .map_err(|error| error.placed(body, text))?;
         }
-        spec.read_params(params)?;
+        if !params.is_empty() {
+            spec.read_params(params)?;
+        }
         Ok(read)
     }
 
