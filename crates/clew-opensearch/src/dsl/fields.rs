@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::leaf::fuzziness;
-use super::object::{Parameters, long_form, one_field, plain};
+use super::object::{Parameters, one_field, plain};
 
 /// The text of a query, as the scalar it was given as.
 fn text(parameters: &mut Parameters<'_>) -> Result<Value, DslError> {
@@ -32,8 +32,7 @@ fn text(parameters: &mut Parameters<'_>) -> Result<Value, DslError> {
 
 pub(super) fn matches(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("match", body)?;
-    let long = long_form("query", value);
-    let mut parameters = Parameters::new("match", &long)?;
+    let mut parameters = Parameters::of_field("match", "query", value)?;
     let clause = clause(field, &mut parameters)?;
     parameters.finish()?;
     Ok(Query::Match(clause))
@@ -45,8 +44,7 @@ const CUTOFF: f32 = 0.01;
 /// Words of which the rare ones decide what matches.
 pub(super) fn common(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("common", body)?;
-    let long = long_form("query", value);
-    let mut parameters = Parameters::new("common", &long)?;
+    let mut parameters = Parameters::of_field("common", "query", value)?;
     let mut clause = Match::new(field, "");
     clause.text = match parameters.take("query") {
         None | Some(Value::Null) => return Err(DslError::illegal("text cannot be null")),
@@ -135,8 +133,7 @@ fn zero_terms_all(parameters: &mut Parameters<'_>) -> Result<bool, DslError> {
 
 pub(super) fn match_bool_prefix(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("match_bool_prefix", body)?;
-    let long = long_form("query", value);
-    let mut parameters = Parameters::new("match_bool_prefix", &long)?;
+    let mut parameters = Parameters::of_field("match_bool_prefix", "query", value)?;
     let clause = clause(field, &mut parameters)?;
     parameters.finish()?;
     Ok(Query::MatchBoolPrefix(clause))
@@ -149,8 +146,7 @@ pub(super) fn match_phrase(body: &Value, prefix: bool) -> Result<Query, DslError
         "match_phrase"
     };
     let (field, value) = one_field(name, body)?;
-    let long = long_form("query", value);
-    let mut parameters = Parameters::new(name, &long)?;
+    let mut parameters = Parameters::of_field(name, "query", value)?;
     let mut phrase = MatchPhrase::new(field, "");
     phrase.text = text(&mut parameters)?;
     phrase.boost = parameters.boost()?;

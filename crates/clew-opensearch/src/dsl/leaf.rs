@@ -4,7 +4,7 @@ use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Rewrite, Term, 
 use clew_schema::{DateFormat, RangeRelation, parse_zone};
 use serde_json::Value;
 
-use super::object::{Parameters, long_form, one_field, plain};
+use super::object::{Parameters, one_field, plain};
 use super::{DslError, DslErrorKind};
 use crate::http::error::NO_TEXT;
 use crate::http::place::{Spot, token};
@@ -25,8 +25,7 @@ pub(super) fn match_none(body: &Value) -> Result<Query, DslError> {
 
 pub(super) fn term(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("term", body)?;
-    let long = long_form("value", value);
-    let mut parameters = Parameters::new("term", &long)?;
+    let mut parameters = Parameters::of_field("term", "value", value)?;
     let boost = parameters.boost()?;
     let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
     // The second is what old clients call it.
@@ -272,8 +271,7 @@ fn id(value: &Value) -> Result<String, DslError> {
 /// A field and the pattern that its terms must match.
 fn pattern(query: &'static str, keys: &[&str], body: &Value) -> Result<Pattern, DslError> {
     let (field, value) = one_field(query, body)?;
-    let long = long_form("value", value);
-    let mut parameters = Parameters::new(query, &long)?;
+    let mut parameters = Parameters::of_field(query, "value", value)?;
     let boost = parameters.boost()?;
     let case_insensitive = parameters.flag("case_insensitive")?.unwrap_or(false);
     let syntax = match parameters.text("flags")? {
@@ -319,8 +317,7 @@ pub(super) fn regexp(body: &Value) -> Result<Query, DslError> {
 
 pub(super) fn fuzzy(body: &Value) -> Result<Query, DslError> {
     let (field, value) = one_field("fuzzy", body)?;
-    let long = long_form("value", value);
-    let mut parameters = Parameters::new("fuzzy", &long)?;
+    let mut parameters = Parameters::of_field("fuzzy", "value", value)?;
     let boost = parameters.boost()?;
     let mut fuzziness = fuzziness(&mut parameters)?.unwrap_or_else(Fuzziness::auto);
     fuzziness.rewrite = rewrite("rewrite", &mut parameters)?;

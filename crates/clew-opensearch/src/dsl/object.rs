@@ -1,7 +1,5 @@
 //! Reading a query's parameters: each one is taken at most once, and what is left is unknown.
 
-use std::borrow::Cow;
-
 use clew_query::{MinimumShouldMatch, Operator};
 pub(super) use clew_schema::text_of as plain;
 use serde_json::{Map, Value};
@@ -82,10 +80,26 @@ impl<'a> Parameters<'a> {
 
     pub(super) fn of(query: &'static str, object: &'a Map<String, Value>) -> Self {
         let entries = object.iter().map(|(name, value)| (name.as_str(), value));
+        Self::over(query, entries.collect())
+    }
+
+    /// The parameters of a field: an object as it is, a scalar as `key`.
+    pub(super) fn of_field(
+        query: &'static str,
+        key: &'static str,
+        value: &'a Value,
+    ) -> Result<Self, DslError> {
+        match value {
+            Value::Object(_) => Self::new(query, value),
+            scalar => Ok(Self::over(query, vec![(key, scalar)])),
+        }
+    }
+
+    fn over(query: &'static str, entries: Vec<(&'a str, &'a Value)>) -> Self {
         Parameters {
             query,
             reader: Reader::ByHand,
-            entries: entries.collect(),
+            entries,
             last: None,
             late: None,
         }
@@ -402,16 +416,4 @@ pub(super) fn one_field<'a>(
         return Err(DslError::parsing(reason).at(Spot::start_of(value)));
     }
     Ok((field, value))
-}
-
-/// The parameters of a field: an object as it is, a scalar as `key`.
-pub(super) fn long_form<'a>(key: &str, value: &'a Value) -> Cow<'a, Value> {
-    match value {
-        Value::Object(_) => Cow::Borrowed(value),
-        scalar => {
-            let mut object = Map::new();
-            object.insert(key.to_string(), scalar.clone());
-            Cow::Owned(Value::Object(object))
-        }
-    }
 }

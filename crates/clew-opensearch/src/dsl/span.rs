@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::leaf::{fuzziness, rewrite};
-use super::object::{Parameters, long_form, one_field, plain, whole};
+use super::object::{Parameters, one_field, plain, whole};
 use crate::http::place::Spot;
 
 /// Reads what stands under a span query's name, at a depth.
@@ -76,8 +76,7 @@ fn named(name: &str, body: &Value, depth: usize) -> Result<Option<Span>, DslErro
 
 fn term(body: &Value) -> Result<Span, DslError> {
     let (field, value) = one_field("span_term", body)?;
-    let long = long_form("value", value);
-    let mut parameters = Parameters::new("span_term", &long)?;
+    let mut parameters = Parameters::of_field("span_term", "value", value)?;
     let boost = parameters.boost()?;
     let value = match parameters.text("value")? {
         Some(value) => Some(value),
@@ -373,8 +372,7 @@ fn multi(body: &Value) -> Result<Span, DslError> {
         _ => return Err(wrong()),
     };
     let (field, value) = one_field(name, inner)?;
-    let long = long_form("value", value);
-    let mut parameters = Parameters::new(name, &long)?;
+    let mut parameters = Parameters::of_field(name, "value", value)?;
     parameters.boost()?;
     let ignore_case = parameters.flag("case_insensitive")?.unwrap_or(false);
     let edits = if name == "fuzzy" {
