@@ -139,12 +139,19 @@ fn is_elastic(product: &str) -> bool {
         || product.eq_ignore_ascii_case(LOGSTASH_PLUGIN)
 }
 
+/// How versioned media types begin.
+const VENDOR_START: &str = "application/vnd.elasticsearch+";
+
 /// The version behind `compatible-with` of versioned JSON.
 fn vendor_version(media_types: &str) -> Option<u16> {
+    // As nearly all are.
+    if media_types.len() < VENDOR_START.len() {
+        return None;
+    }
     let wanted = media_types
         .split(',')
         .map(str::trim)
-        .find(|one| one.starts_with("application/vnd.elasticsearch+"))?;
+        .find(|one| one.starts_with(VENDOR_START))?;
     wanted
         .split(';')
         .filter_map(|part| part.trim().strip_prefix("compatible-with="))

@@ -43,6 +43,10 @@ pub(crate) enum Content {
 impl Format {
     /// The format of a media type as headers have it, whatever parameters it has.
     pub(crate) fn of_media_type(text: &str) -> Option<Self> {
+        // Nearly all say just this.
+        if text == "application/json" {
+            return Some(Format::Json);
+        }
         let media = text.split(';').next().unwrap_or_default();
         let (kind, name) = media.trim().split_once('/')?;
         let ends_with = |end: &str| {
