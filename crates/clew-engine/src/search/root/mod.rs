@@ -1,5 +1,6 @@
 //! The root of a search: which shards are asked, and what is made of their answers.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use clew_platform::MemoryPurpose;
@@ -100,13 +101,7 @@ impl Inner {
         for index in request.pinned.each_index() {
             index.check_block(BlockLevel::Read)?;
         }
-        let mut targets: Vec<PinnedShard> = request.pinned.shards.to_vec();
-        targets.retain(|target| {
-            let part = request.parts.get(&target.index.uuid);
-            let shards = part.and_then(|part| part.shards.as_ref());
-            shards.is_none_or(|shards| shards.contains(&target.number()))
-        });
-        let (targets, skipped) = skip(targets, request, millis(now))?;
+        let (targets, skipped) = skip(asked_shards(request), request, millis(now))?;
         let search = |(place, asked): (usize, Duration), question: ShardQuestion<'_>| {
             let moment = Moment {
                 now,
@@ -122,9 +117,9 @@ impl Inner {
         let answers = self.answers(request, (&targets, &times), search);
         unless_cancelled()?;
         let mut response = self.merge((request, &times), &targets, answers, millis(now))?;
-        for target in targets {
+        for target in &*targets {
             if target.view.snapshot.wants_impacts() {
-                let view = target.view;
+                let view = target.view.clone();
                 let read = move || view.snapshot.read_impacts();
                 self.pool.spawn("reading impacts", read);
             }
@@ -262,6 +257,20 @@ impl Inner {
             shard_profiles,
             memory: memory.into_inner(),
         })
+    }
+}
+
+/// The shards that a request is for.
+fn asked_shards(request: &SearchRequest) -> Cow<'_, [PinnedShard]> {
+    let is_asked = |target: &&PinnedShard| {
+        let part = request.parts.get(&target.index.uuid);
+        let shards = part.and_then(|part| part.shards.as_ref());
+        shards.is_none_or(|shards| shards.contains(&target.number()))
+    };
+    let all = request.pinned.shards();
+    match all.iter().all(|target| is_asked(&target)) {
+        true => Cow::Borrowed(all),
+        false => all.iter().filter(is_asked).cloned().collect(),
     }
 }
 

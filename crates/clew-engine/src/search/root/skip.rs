@@ -1,5 +1,7 @@
 //! Which shards a search passes over: those without a document in a range that every match is in.
 
+use std::borrow::Cow;
+
 use clew_query::Query;
 use clew_query::aggregation::NamedAgg;
 use clew_search::VectorAnswers;
@@ -10,11 +12,11 @@ use crate::search::request::SearchRequest;
 
 /// Leaves out shards on which nothing can match, and says how many; one is kept to give the empty
 /// answer its shape.
-pub(super) fn skip(
-    targets: Vec<PinnedShard>,
+pub(super) fn skip<'t>(
+    targets: Cow<'t, [PinnedShard]>,
     request: &SearchRequest,
     now_ms: i64,
-) -> Result<(Vec<PinnedShard>, u32), EngineError> {
+) -> Result<(Cow<'t, [PinnedShard]>, u32), EngineError> {
     let above = request.control.skip_above;
     let ranges = required_ranges(&request.query);
     let sees_all = request.aggs.iter().any(NamedAgg::needs_every_shard);
@@ -22,10 +24,9 @@ pub(super) fn skip(
         return Ok((targets, 0));
     }
     let no_vectors = VectorAnswers::default();
-    let before = targets.len();
-    let mut kept = Vec::with_capacity(before);
+    let mut kept = Vec::with_capacity(targets.len());
     let mut spare = None;
-    for target in targets {
+    for target in &*targets {
         let mut can_match = target.check_readable().is_err();
         if !can_match {
             can_match = true;
@@ -35,16 +36,16 @@ pub(super) fn skip(
             }
         }
         if can_match {
-            kept.push(target);
+            kept.push(target.clone());
         } else {
             spare.get_or_insert(target);
         }
     }
     if kept.is_empty() {
-        kept.extend(spare);
+        kept.extend(spare.cloned());
     }
-    let skipped = u32::try_from(before - kept.len()).expect("shard counts are limited");
-    Ok((kept, skipped))
+    let skipped = u32::try_from(targets.len() - kept.len()).expect("shard counts are limited");
+    Ok((Cow::Owned(kept), skipped))
 }
 
 /// The ranges that every match is in.
