@@ -35,7 +35,13 @@ impl<'t> Gathered<'t> {
         targets: &'t [PinnedShard],
         answers: Vec<Result<ShardAnswer, EngineError>>,
     ) -> Result<Self, EngineError> {
-        let mut all = Gathered::default();
+        let shards = targets.len();
+        let mut all = Gathered {
+            results: Vec::with_capacity(shards),
+            parts: Vec::with_capacity(shards),
+            answered: Vec::with_capacity(shards),
+            ..Gathered::default()
+        };
         for (target, answer) in targets.iter().zip(answers) {
             match answer {
                 Err(error) => {
