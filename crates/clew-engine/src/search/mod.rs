@@ -60,11 +60,11 @@ impl Engine {
         &self,
         request: Box<SearchRequest>,
     ) -> Result<SearchResponse, EngineError> {
-        let inner = self.inner.clone();
         if root::is_small(&request) {
-            let work = || inner.search(&request);
-            return inner.pool.run_here(work)?;
+            let work = || self.inner.search(&request);
+            return self.inner.pool.run_here(work)?;
         }
+        let inner = self.inner.clone();
         let work = move || inner.search(&request);
         self.inner.pool.run(work).await?
     }

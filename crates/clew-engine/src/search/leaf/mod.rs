@@ -228,8 +228,10 @@ impl Inner {
 
     /// What the steps of a shard's search are measured by, where somebody asks.
     pub(in crate::search) fn stopwatch(&self, request: &SearchRequest) -> Option<Stopwatch> {
-        let clock = self.clock.clone();
-        let watch = || Stopwatch::new(move || clock.monotonic());
+        let watch = || {
+            let clock = self.clock.clone();
+            Stopwatch::new(move || clock.monotonic())
+        };
         (request.profile == ProfileDetail::Everything).then(watch)
     }
 
