@@ -10,13 +10,17 @@ use crate::base::error::EngineError;
 const FORMAT_DEFAULT: &str = "uuuu.MM.dd";
 
 /// The name that an expression stands for; other names stand for themselves.
-pub(crate) fn resolve_date(name: &str, now_ms: i64) -> Result<Cow<'_, str>, EngineError> {
+pub(crate) fn resolve_date(
+    name: &str,
+    now_ms: impl FnOnce() -> i64,
+) -> Result<Cow<'_, str>, EngineError> {
     let inner = name
         .strip_prefix('<')
         .and_then(|rest| rest.strip_suffix('>'));
     let Some(inner) = inner else {
         return Ok(Cow::Borrowed(name));
     };
+    let now_ms = now_ms();
     let mut resolved = String::with_capacity(inner.len());
     let mut chars = inner.chars();
     while let Some(char) = chars.next() {
@@ -122,7 +126,7 @@ mod tests {
             ("<logs-{now/d{yyyy.MM.dd|-02:30}}>", "logs-2026.03.22"),
             ("<a\\{b\\}-{now{yyyy}}>", "a{b}-2026"),
         ] {
-            assert_eq!(resolve_date(name, NOW_MS).unwrap(), want, "{name}");
+            assert_eq!(resolve_date(name, || NOW_MS).unwrap(), want, "{name}");
         }
     }
 
@@ -137,7 +141,7 @@ mod tests {
             "<logs-{now*d}>",
             "<logs-{now/d{qqq#}}>",
         ] {
-            assert!(resolve_date(name, NOW_MS).is_err(), "{name}");
+            assert!(resolve_date(name, || NOW_MS).is_err(), "{name}");
         }
     }
 }

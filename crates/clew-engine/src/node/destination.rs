@@ -60,7 +60,7 @@ impl Engine {
         access: &Access,
         purpose: Purpose,
     ) -> Result<(IndexHandle, Option<String>), EngineError> {
-        let name: &str = &resolve_date(name, self.inner.now_ms())?;
+        let name: &str = &resolve_date(name, || self.inner.now_ms())?;
         let index = self.inner.written_index(name)?;
         check_access(index.name(), access, purpose)?;
         let alias = (index.name() != name).then_some(name);
@@ -112,7 +112,7 @@ impl Inner {
         operation: &WriteOperation,
         access: &Access,
     ) -> Result<(Arc<Index>, Option<String>), EngineError> {
-        let name = resolve_date(&operation.index, self.now_ms())?;
+        let name = resolve_date(&operation.index, || self.now_ms())?;
         let routing = || operation.routing.clone();
         if operation.require_alias && !self.aliases.load().contains_key(name.as_ref()) {
             let index = name.into_owned();

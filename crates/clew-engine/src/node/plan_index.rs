@@ -41,7 +41,7 @@ impl Engine {
         plan: IndexPlan,
         decide: impl FnOnce(&NamesNow<'_>) -> Result<Vec<AliasAction>, EngineError>,
     ) -> Result<(Arc<Index>, Glsn), EngineError> {
-        let name = resolve_date(name, self.inner.now_ms())?;
+        let name = resolve_date(name, || self.inner.now_ms())?;
         check_access(
             plan.name.as_deref().unwrap_or(&name),
             access,
@@ -67,7 +67,7 @@ impl Engine {
     /// None where no index would take it; the write itself says why.
     pub fn settings_of_writes(&self, name: &str) -> Option<Arc<IndexSettings>> {
         let inner = &self.inner;
-        let name = resolve_date(name, inner.now_ms()).ok()?;
+        let name = resolve_date(name, || inner.now_ms()).ok()?;
         match inner.written_index(&name) {
             Ok(index) => Some(index.settings()),
             Err(EngineError::IndexNotFound { .. }) if inner.makes_index(&name) => {
@@ -84,7 +84,7 @@ impl Engine {
     /// [`EngineError::IndexNotMade`], and when a date in the name cannot be read.
     pub fn check_made(&self, name: &str) -> Result<(), EngineError> {
         let inner = &self.inner;
-        let name = resolve_date(name, inner.now_ms())?;
+        let name = resolve_date(name, || inner.now_ms())?;
         match inner.written_index(&name) {
             Err(EngineError::IndexNotFound { .. }) => inner.check_made(&name),
             _ => Ok(()),
@@ -96,7 +96,7 @@ impl Engine {
     /// # Errors
     /// When a date in it cannot be read.
     pub fn dated_name(&self, name: &str) -> Result<String, EngineError> {
-        Ok(resolve_date(name, self.inner.now_ms())?.into_owned())
+        Ok(resolve_date(name, || self.inner.now_ms())?.into_owned())
     }
 
     /// Sets which indexes writes make that find none. Where the options say that they make none, they make none.

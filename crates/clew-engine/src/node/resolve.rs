@@ -149,7 +149,7 @@ impl Engine {
         };
         let mut wildcard_seen = false;
         for part in expression.split(',').map(str::trim) {
-            let part = resolve_date(part, self.inner.now_ms())?;
+            let part = resolve_date(part, || self.inner.now_ms())?;
             match part.strip_prefix('-') {
                 Some(excluded) if wildcard_seen => resolver.exclude(excluded),
                 _ => {
@@ -183,7 +183,7 @@ impl Engine {
         purpose: Purpose,
     ) -> Result<(IndexHandle, Option<String>), EngineError> {
         let inner = &self.inner;
-        let name = resolve_date(name, inner.now_ms())?;
+        let name = resolve_date(name, || inner.now_ms())?;
         let (index, alias) = match inner.named(&name)? {
             Named::Index(index) => (index, None),
             Named::Alias(indices) => match &indices[..] {

@@ -37,7 +37,7 @@ impl Engine {
                 routing: operation.routing.clone(),
             });
         };
-        let name = resolve_date(&operation.index, self.inner.now_ms())?;
+        let name = resolve_date(&operation.index, || self.inner.now_ms())?;
         let target = (&*name, operation.routing.clone());
         let (index, routing) = match self.inner.write_index(target, access) {
             Ok((index, routing)) => (Some(index), routing),
