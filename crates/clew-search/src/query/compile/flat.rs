@@ -16,10 +16,7 @@ pub(super) fn on_leaf(mapping: &Mapping, query: &Query) -> Option<Query> {
     let flat = mapping.flat_above(path)?;
     let field = format!("{}.{PATHS_AND_VALUES}", flat.path);
     // An alias of the object may stand in front.
-    let path = match mapping.resolve(path) {
-        resolved if resolved == path => path.to_string(),
-        resolved => resolved.to_string(),
-    };
+    let path = mapping.resolve(path).to_string();
     let root = flat.path.clone();
     Some(Leaf { path, root, field }.rewritten(query))
 }
