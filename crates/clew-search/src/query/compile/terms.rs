@@ -23,15 +23,16 @@ use crate::query::regexp::Regexp;
 /// Values of a terms query.
 const TERMS_MAX: usize = 65_536;
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
     pub(super) fn term(&mut self, term: &Term, factor: f32) -> Result<Node, QueryError> {
         let boost = term.boost * factor;
         if term.field == "_id" {
             return super::ids(&[text_of(&term.value)], boost);
         }
-        self.check_case(term)?;
-        self.check_no_bytes(&term.field)?;
-        let Some((mapped, field)) = self.field(&term.field) else {
+        if term.case_insensitive {
+            self.check_has_case(&term.field)?;
+        }
+        let Some((mapped, field)) = self.field_of_values(&term.field)? else {
             check_searched(&term.field)?;
             return Ok(self.not_a_term_field(&term.field));
         };
@@ -89,9 +90,9 @@ impl Compiler<'_> {
     }
 
     /// Refuses to pass over the case of values that have no letters.
-    fn check_case(&self, term: &Term) -> Result<(), QueryError> {
-        let mapped = self.context.snapshot.mapping.field(&term.field);
-        match mapped.filter(|mapped| term.case_insensitive && is_without_letters(&mapped.kind)) {
+    fn check_has_case(&self, path: &str) -> Result<(), QueryError> {
+        let mapped = self.context.snapshot.mapping.field(path);
+        match mapped.filter(|mapped| is_without_letters(&mapped.kind)) {
             Some(mapped) => Err(QueryError::unmapped(format!(
                 "[{}] field which is of type [{}], does not support case insensitive term queries",
                 mapped.path,
@@ -101,14 +102,16 @@ impl Compiler<'_> {
         }
     }
 
-    /// Refuses a field of bytes, which need not be in any index.
-    fn check_no_bytes(&self, path: &str) -> Result<(), QueryError> {
-        match self.context.snapshot.mapping.field(path) {
-            Some(mapped) if matches!(mapped.kind, FieldKind::Binary { .. }) => {
-                Err(not_searchable(mapped))
-            }
-            Some(_) | None => Ok(()),
+    /// The field at a path and its tantivy field, as of others; one of bytes, which need not be in any index, is refused.
+    fn field_of_values(&self, path: &str) -> Result<Option<(&'a MappedField, Field)>, QueryError> {
+        let snapshot = self.context.snapshot;
+        let Some(mapped) = snapshot.mapping.field(path) else {
+            return Ok(None);
+        };
+        if matches!(mapped.kind, FieldKind::Binary { .. }) {
+            return Err(not_searchable(mapped));
         }
+        Ok(snapshot.searchable(mapped).map(|field| (mapped, field)))
     }
 
     /// One term whose documents all score the same, and how many they are.
@@ -147,8 +150,7 @@ impl Compiler<'_> {
             let ids: Vec<String> = values.iter().map(text_of).collect();
             return super::ids(&ids, score);
         }
-        self.check_no_bytes(path)?;
-        let Some((mapped, field)) = self.field(path) else {
+        let Some((mapped, field)) = self.field_of_values(path)? else {
             check_searched(path)?;
             return Ok(Node::nothing());
         };
