@@ -9,7 +9,7 @@ use clew_search::{Explained, Relation, Total};
 use serde_json::{Map, Value, json};
 
 use super::fields::FieldsForm;
-use super::highlight::Highlights;
+use super::highlight::{Highlight, Highlights};
 use super::output::Output;
 use super::profile::{FetchPhase, Fetching};
 use super::{inner, percolated, shown_source, sort_values};
@@ -99,13 +99,11 @@ impl<'a> HitWriter<'a> {
         }
         self.write_fields(json, hit)?;
         write_matched_queries(json, &hit.matched_queries);
-        let highlight = || self.highlighted(hit);
-        let shown = match spec.highlight {
-            None => highlight(),
-            Some(_) => self.phase(hit, FetchPhase::Highlight, highlight),
-        };
-        if let Some(shown) = shown? {
-            json.key("highlight").value(&shown);
+        if let Some(highlight) = &spec.highlight {
+            let pieces = || self.highlighted(highlight, hit);
+            if let Some(shown) = self.phase(hit, FetchPhase::Highlight, pieces)? {
+                json.key("highlight").value(&shown);
+            }
         }
         if spec.sorted {
             json.key("sort").begin_array();
@@ -133,13 +131,10 @@ impl<'a> HitWriter<'a> {
     }
 
     /// A hit's pieces by field, when it has any, those of derived fields behind the others.
-    fn highlighted(&self, hit: &Hit) -> Result<Option<Value>, ApiError> {
+    fn highlighted(&self, highlight: &Highlight, hit: &Hit) -> Result<Option<Value>, ApiError> {
         let whole = inner::with_whole_source(hit);
         let shown = self.highlights.of(&whole);
         let shown = shown.map_err(|error| self.failed_shard(hit, error))?;
-        let Some(highlight) = &self.spec.highlight else {
-            return Ok(shown);
-        };
         let of_hit = (&*whole, self.now_ms);
         let derived = self.spec.derived.pieces(highlight, of_hit)?;
         let mut shown = match shown {
@@ -211,6 +206,10 @@ impl<'a> HitWriter<'a> {
 
     fn write_fields(&self, json: &mut JsonWriter, hit: &Hit) -> Result<(), ApiError> {
         let spec = self.spec;
+        let has_more = spec.collapsed.is_some() || !hit.percolated.is_empty();
+        if spec.fields.is_empty() && spec.scripts.is_empty() && !has_more {
+            return Ok(());
+        }
         let mut values = if spec.fields.is_empty() {
             serde_json::Map::new()
         } else {
@@ -240,10 +239,10 @@ impl<'a> HitWriter<'a> {
 
     fn write_source(&self, json: &mut JsonWriter, hit: &Hit) {
         let filter = &self.spec.source;
-        let mapping = hit.index.mapping();
         let Some(source) = &hit.source else {
             return;
         };
+        let mapping = hit.index.mapping();
         if hit.nested.is_empty() {
             shown_source::write(&mapping, filter, source, json);
         } else if *filter != SourceFilter::None

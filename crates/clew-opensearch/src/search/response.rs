@@ -125,9 +125,10 @@ impl Answer {
         // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
         let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
-            unless_cancelled()?;
-            if time_is_up() {
-                break;
+            match CancellationToken::current().stopped() {
+                Some(Stop::Cancelled) => return Err(nobody_waits()),
+                Some(Stop::TimedOut) => break,
+                None => {}
             }
             writer.write(&mut json, hit)?;
             if json.len() > booked {
@@ -217,9 +218,13 @@ fn write_suggestions(json: &mut JsonWriter, suggestions: &[(String, Vec<u8>)]) {
 /// An error once nobody wants the answer any more.
 fn unless_cancelled() -> Result<(), ApiError> {
     match CancellationToken::current().stopped() {
-        Some(Stop::Cancelled) => Err(EngineError::from(QueryError::Stopped).into()),
+        Some(Stop::Cancelled) => Err(nobody_waits()),
         Some(Stop::TimedOut) | None => Ok(()),
     }
+}
+
+fn nobody_waits() -> ApiError {
+    EngineError::from(QueryError::Stopped).into()
 }
 
 /// Whether the time is up in which an answer is to be there. One that nobody wants any more is over, too, but no answer.
