@@ -10,7 +10,7 @@ use super::error::{FieldParameter, MappingError, ParameterChange};
 use super::field::{FieldKind, FieldSettings, MappedField, TextStyle, VectorMapping};
 use super::number::FloatKind;
 use crate::completion::CompletionContext;
-use crate::plain::fraction_text;
+use crate::plain::{fraction_text, text_of};
 
 /// Refuses what cannot change, because documents were indexed with it.
 pub(super) fn check_changes(
@@ -44,19 +44,11 @@ pub(super) fn check_changes(
     }
 }
 
-/// A value in a message: text without its quotes.
-fn written(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
 /// Which beginnings of words a text keeps, in a message.
 fn prefixes(said: &Value) -> String {
     let length = |key: &str, usual: &str| {
         let length = said.get(key);
-        length.map_or_else(|| usual.to_string(), written)
+        length.map_or_else(|| usual.to_string(), text_of)
     };
     let (least, most) = (length("min_chars", "2"), length("max_chars", "5"));
     format!("{{ min_chars={least}, max_chars={most} }}")
@@ -119,7 +111,7 @@ impl ChangesFound {
             let is_float = matches!(field.kind, FieldKind::Float(_));
             let text = |value: &Value| match value.as_f64().filter(|_| is_float) {
                 Some(number) => fraction_text(number),
-                None => written(value),
+                None => text_of(value),
             };
             let [was, now] = [from, to].map(|settings| settings.null_value.as_ref().map(text));
             self.compare(FieldParameter::NullValue, was, now);
@@ -128,7 +120,7 @@ impl ChangesFound {
         self.flags(FieldParameter::Impact, !from.inverse, !to.inverse);
         let said = |settings: &FieldSettings| {
             let gaps = settings.shown.get("preserve_position_increments");
-            gaps.is_none_or(|gaps| written(gaps) != "false")
+            gaps.is_none_or(|gaps| text_of(gaps) != "false")
         };
         self.flags(FieldParameter::Gaps, said(from), said(to));
     }
@@ -178,7 +170,7 @@ impl ChangesFound {
         self.texts(FieldParameter::PositionGap, &was, &now);
         let [was, now] = both.map(|settings| {
             let phrases = settings.shown.get("index_phrases");
-            phrases.is_some_and(|phrases| written(phrases) == "true")
+            phrases.is_some_and(|phrases| text_of(phrases) == "true")
         });
         self.flags(FieldParameter::Phrases, was, now);
         let [was, now] = both.map(|settings| settings.shown.get("index_prefixes").map(prefixes));
@@ -194,7 +186,7 @@ impl ChangesFound {
         let (FieldKind::Date { .. } | FieldKind::DateNanos { .. }) = field.kind else {
             return;
         };
-        let said = |settings: &FieldSettings, member: &str| settings.shown.get(member).map(written);
+        let said = |settings: &FieldSettings, member: &str| settings.shown.get(member).map(text_of);
         let [was, now] = both.map(|(kind, settings)| {
             let usual = match kind {
                 FieldKind::Date { format } | FieldKind::DateNanos { format } => format.as_str(),
@@ -219,7 +211,7 @@ impl ChangesFound {
         };
         let said = |settings: &FieldSettings, member: &str, usual: &str| {
             let shown = settings.shown.get(member);
-            shown.map_or_else(|| usual.to_string(), written)
+            shown.map_or_else(|| usual.to_string(), text_of)
         };
         let both = [&field.settings, &definition.settings];
         let [was, now] = both.map(|settings| said(settings, "index_options", places));

@@ -157,8 +157,7 @@ impl Inner {
         query: &Query,
     ) -> Result<Vec<SegmentBits>, QueryError> {
         let knn = target.knn();
-        let now_ms = self.clock.since_epoch().as_millis();
-        let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+        let now_ms = self.now_ms();
         let vectors = knn.stage(now_ms).answers(query)?;
         telling(|| clew_search::matching(&target.view.snapshot, query, &vectors, now_ms))
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::containers::{Held, Kind, Members};
 use super::ends;
 pub(super) use super::methods::{DEEP, GROWING, MAKING, METHODS, QUICK, READING};
+use super::objects::count;
 use super::operators::is_same;
 use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
@@ -83,10 +84,6 @@ fn several<'a>(value: &ScriptValue<'a>) -> Result<Vec<ScriptValue<'a>>, ScriptEr
     value
         .items()
         .ok_or_else(|| value.no_cast("java.util.Collection"))
-}
-
-fn count<'a>(count: usize) -> ScriptValue<'a> {
-    ScriptValue::Whole(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 fn items_method<'a>(
