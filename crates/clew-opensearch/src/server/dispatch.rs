@@ -96,12 +96,17 @@ async fn handle(server: &Server, request: Request) -> (Option<&Route>, Response)
     let client = Client::of(&head.headers);
     let opaque_id = short_header(&head.headers, &OPAQUE_ID);
     let mut endpoint = None;
-    let mut params = Arc::new(Params::default());
+    let (params, refused) = match params_of(&head) {
+        Ok(params) => (Arc::new(params), None),
+        Err(error) => (Arc::default(), Some(error)),
+    };
     let outcome = async {
         // Also where the request is refused by its head alone: a client that is still sending when
         // the connection closes never sees the answer.
         let body = body::read(&api.engine, &head.headers, body, &api.body_limits).await;
-        params = Arc::new(params_of(&head)?);
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let found = match route(&server.routes, &head.method, &head.uri) {
             // What a path takes is an answer to who asks for it.
             Err(error) if head.method == Method::OPTIONS && error.allow().is_some() => {
