@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
 /// Reads a body.
@@ -70,11 +71,16 @@ impl<'de> Visitor<'de> for UniqueVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
         while let Some(name) = map.next_key::<String>()? {
-            if members.contains_key(&name) {
-                return Err(A::Error::custom(format!("Duplicate field '{name}'")));
+            match members.entry(name) {
+                Entry::Occupied(taken) => {
+                    let told = format!("Duplicate field '{}'", taken.key());
+                    return Err(A::Error::custom(told));
+                }
+                Entry::Vacant(place) => {
+                    let Unique(value) = map.next_value()?;
+                    place.insert(value);
+                }
             }
-            let Unique(value) = map.next_value()?;
-            members.insert(name, value);
         }
         Ok(Value::Object(members))
     }
