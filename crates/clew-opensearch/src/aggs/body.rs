@@ -51,7 +51,7 @@ pub(super) struct Body<'a> {
     /// How documents are shown, which is of concern only to whoever does.
     pub(super) documents: Option<Map<String, Value>>,
     /// Settings that were asked for: what may be meant by unknown ones.
-    known: Vec<String>,
+    known: Vec<&'static str>,
     /// The first setting of a whole aggregation that is null, which none may be.
     null: Option<(&'a str, &'a Value)>,
     /// What is wrong with the settings together.
@@ -90,8 +90,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(super) fn take(&mut self, key: &str) -> Option<&'a Value> {
-        self.known.push(key.to_string());
+    pub(super) fn take(&mut self, key: &'static str) -> Option<&'a Value> {
+        self.known.push(key);
         let at = self.settings.iter().position(|(name, _)| *name == key)?;
         let (name, value) = self.settings.swap_remove(at);
         self.last = Some(value);
@@ -172,8 +172,7 @@ impl<'a> Body<'a> {
         if let Some(reason) = self.in_own_words(key, value) {
             return AggDslError::parsing(reason).at(Spot::start_of(value));
         }
-        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
-        let meant = did_you_mean(key, &known);
+        let meant = did_you_mean(key, &self.known);
         let reason = format!("[{}] unknown field [{key}]{meant}", self.kind);
         AggDslError::content(reason).at(Spot::name_of(value))
     }
@@ -247,7 +246,11 @@ impl<'a> Body<'a> {
     }
 
     /// A flag that is on unless the request says otherwise.
-    pub(super) fn flag_or(&mut self, key: &str, default: bool) -> Result<bool, AggDslError> {
+    pub(super) fn flag_or(
+        &mut self,
+        key: &'static str,
+        default: bool,
+    ) -> Result<bool, AggDslError> {
         let given = self.settings.iter().any(|(name, _)| *name == key);
         if given { self.flag(key) } else { Ok(default) }
     }
@@ -296,7 +299,7 @@ impl<'a> Body<'a> {
     }
 
     /// What values are taken for.
-    fn value_type(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
+    fn value_type(&mut self, key: &'static str) -> Result<Option<String>, AggDslError> {
         let named = self.only_text(key)?;
         if let Some(other) = named
             .as_ref()
@@ -325,7 +328,7 @@ impl<'a> Body<'a> {
     }
 
     /// A text where a number is none.
-    pub(super) fn only_text(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
+    pub(super) fn only_text(&mut self, key: &'static str) -> Result<Option<String>, AggDslError> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -333,7 +336,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(super) fn text(&mut self, key: &str) -> Result<Option<String>, AggDslError> {
+    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, AggDslError> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -342,7 +345,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    pub(super) fn flag(&mut self, key: &str) -> Result<bool, AggDslError> {
+    pub(super) fn flag(&mut self, key: &'static str) -> Result<bool, AggDslError> {
         let Some(value) = self.take(key) else {
             return Ok(false);
         };
@@ -353,7 +356,7 @@ impl<'a> Body<'a> {
         flag.ok_or_else(|| self.wrong(key, value))
     }
 
-    pub(super) fn number(&mut self, key: &str) -> Result<Option<f64>, AggDslError> {
+    pub(super) fn number(&mut self, key: &'static str) -> Result<Option<f64>, AggDslError> {
         match self.take(key) {
             None => Ok(None),
             // The older readers tell numbers from texts.
@@ -367,14 +370,14 @@ impl<'a> Body<'a> {
     }
 
     /// A count that must not be negative.
-    pub(super) fn count(&mut self, key: &str) -> Result<Option<u64>, AggDslError> {
+    pub(super) fn count(&mut self, key: &'static str) -> Result<Option<u64>, AggDslError> {
         self.count_called(key, key)
     }
 
     /// The same, which OpenSearch calls otherwise where it is refused.
     pub(super) fn count_called(
         &mut self,
-        key: &str,
+        key: &'static str,
         called: &str,
     ) -> Result<Option<u64>, AggDslError> {
         self.count_from(Least::Zero, key, called)
@@ -383,7 +386,7 @@ impl<'a> Body<'a> {
     /// A count of at least one, which OpenSearch calls so where it is refused.
     pub(super) fn some_count(
         &mut self,
-        key: &str,
+        key: &'static str,
         called: &str,
     ) -> Result<Option<u64>, AggDslError> {
         self.count_from(Least::One, key, called)
@@ -392,7 +395,7 @@ impl<'a> Body<'a> {
     fn count_from(
         &mut self,
         least: Least,
-        key: &str,
+        key: &'static str,
         called: &str,
     ) -> Result<Option<u64>, AggDslError> {
         let Some(value) = self.take(key) else {
@@ -411,13 +414,13 @@ impl<'a> Body<'a> {
         })
     }
 
-    pub(super) fn scalar(&mut self, key: &str) -> Result<Option<Scalar>, AggDslError> {
+    pub(super) fn scalar(&mut self, key: &'static str) -> Result<Option<Scalar>, AggDslError> {
         self.take(key)
             .map(|value| scalar(value).ok_or_else(|| self.wrong(key, value)))
             .transpose()
     }
 
-    pub(super) fn bounds(&mut self, key: &str) -> Result<Option<Bounds>, AggDslError> {
+    pub(super) fn bounds(&mut self, key: &'static str) -> Result<Option<Bounds>, AggDslError> {
         let Some(value) = self.take(key) else {
             return Ok(None);
         };

@@ -66,7 +66,7 @@ pub(super) fn min_doc_count(body: &mut Body<'_>, usual: u64) -> Result<u64, AggD
 /// A count of at least one, under the name that messages give it.
 pub(super) fn positive(
     body: &mut Body<'_>,
-    key: &str,
+    key: &'static str,
     told: &str,
     usual: u64,
 ) -> Result<u32, AggDslError> {
@@ -97,7 +97,7 @@ pub(super) fn term_filter(body: &mut Body<'_>) -> Result<TermFilter, AggDslError
     }
 }
 
-fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, AggDslError> {
+fn term_set(body: &mut Body<'_>, key: &'static str) -> Result<Option<IncludeExclude>, AggDslError> {
     match body.take(key) {
         None => Ok(None),
         Some(Value::String(pattern)) => Ok(Some(IncludeExclude::Pattern(pattern.clone()))),
@@ -122,7 +122,7 @@ fn term_set(body: &mut Body<'_>, key: &str) -> Result<Option<IncludeExclude>, Ag
 
 /// Which part of the terms is asked for, of how many.
 fn partition(part: &mut Body<'_>) -> Result<IncludeExclude, AggDslError> {
-    let mut whole = |key: &str| match part.take(key) {
+    let mut whole = |key: &'static str| match part.take(key) {
         None => Err(AggDslError::illegal(format!(
             "Missing [{key}] parameter for partition-based include"
         ))),

@@ -41,7 +41,11 @@ fn histogram(body: &mut Body<'_>) -> Result<HistogramSpec, AggDslError> {
 }
 
 /// A count that must be beyond a bound where it is given.
-fn more_than(body: &mut Body<'_>, key: &str, bound: u64) -> Result<Option<u64>, AggDslError> {
+fn more_than(
+    body: &mut Body<'_>,
+    key: &'static str,
+    bound: u64,
+) -> Result<Option<u64>, AggDslError> {
     let count = body.count(key)?;
     if count.is_some_and(|count| count <= bound) {
         let reason = format!("{key} must be greater than [{bound}] for [{}]", body.name);

@@ -124,7 +124,7 @@ fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
             .map_err(|reason| body.in_field("unit", AggDslError::illegal(reason)))?,
     };
     let given = ["origin", "center", "point", "por"];
-    let value = given.iter().find_map(|name| body.take(name));
+    let value = given.into_iter().find_map(|name| body.take(name));
     let Some(value) = value else {
         return Err(AggDslError::illegal(format!(
             "Aggregation [{}] must define an [origin].",

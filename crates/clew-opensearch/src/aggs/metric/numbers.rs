@@ -68,7 +68,7 @@ fn weighted_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     }))
 }
 
-fn part(body: &mut Body<'_>, key: &str) -> Result<Source, AggDslError> {
+fn part(body: &mut Body<'_>, key: &'static str) -> Result<Source, AggDslError> {
     let Some(value) = body.take(key) else {
         let reason = format!("Could not find field name [{key}] in multiValuesSource");
         body.late(AggDslError::illegal(reason).of_shards());

@@ -141,7 +141,7 @@ fn gap_policy(body: &mut Body<'_>) -> Result<GapPolicy, AggDslError> {
     })
 }
 
-fn positive(body: &mut Body<'_>, key: &str) -> Result<Option<usize>, AggDslError> {
+fn positive(body: &mut Body<'_>, key: &'static str) -> Result<Option<usize>, AggDslError> {
     let Some(number) = body.number(key)? else {
         return Ok(None);
     };
