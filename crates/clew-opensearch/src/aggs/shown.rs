@@ -57,7 +57,7 @@ pub(super) fn terms_counts(body: &mut Map<String, Value>, terms: &TermsResult) {
 
 /// The key of a term, alone in its bucket yet.
 pub(super) fn term_key(terms: &TermsResult, bucket: &Bucket) -> Map<String, Value> {
-    let mut object = Map::new();
+    let mut object = Map::with_capacity(2 + bucket.subs.len());
     object.insert("key".to_string(), key_value(&bucket.key));
     if let Some(text) = terms.format.text_of_key(&bucket.key) {
         object.insert("key_as_string".to_string(), json!(text));
