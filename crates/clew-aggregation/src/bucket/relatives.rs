@@ -21,7 +21,7 @@ use tantivy::{DocId, SegmentReader};
 use crate::bucket::only::{only_count, single_result};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::Slots;
-use crate::collect::{Block, Collect, Level, Planned, Segment};
+use crate::collect::{BLOCK_DOCS, Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::counted::buckets::Buckets;
 use crate::field::ValuePlan;
@@ -297,9 +297,6 @@ fn shared_numbers(columns: &[Option<StrColumn>]) -> Result<Vec<Vec<u32>>, QueryE
     }
     Ok(numbers)
 }
-
-/// Documents handed on at a time.
-const BLOCK_DOCS: usize = 2_048;
 
 fn count_relatives(
     plan: &dyn Planned,

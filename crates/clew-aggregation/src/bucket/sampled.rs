@@ -9,7 +9,7 @@ use tantivy::{DocId, SegmentReader};
 
 use crate::bucket::sampler::{SamplePlan, Wanted};
 use crate::collect::slots::Slots;
-use crate::collect::{Block, Collect, Level, Planned, Segment};
+use crate::collect::{BLOCK_DOCS, Block, Collect, Level, Planned, Segment};
 use crate::counted::Partial;
 use crate::counted::buckets::{Buckets, Candidate};
 use crate::field::ValuePlan;
@@ -17,9 +17,6 @@ use crate::field::column::ValueColumn;
 use crate::field::rows::{Repeats, Rows};
 use crate::limits::{Account, grow};
 use crate::value::key::{Key, KeyTable, number_of};
-
-/// Documents handed on at a time.
-const BLOCK_DOCS: usize = 2_048;
 
 /// As many of a bucket may be noted before worse ones are dropped, if the sample is no larger.
 const NOTED_LEAST: usize = 64;

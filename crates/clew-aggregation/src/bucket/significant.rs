@@ -14,7 +14,7 @@ use tantivy::{DocSet, SegmentReader, TERMINATED, Term};
 use crate::bucket::terms::{TermsPlan, TermsShape, shard_size};
 use crate::bucket::words::WordsPlan;
 use crate::bucket::{AskedBuckets, Asking, BucketPlan};
-use crate::collect::Planned;
+use crate::collect::{BLOCK_DOCS, Planned};
 use crate::counted::buckets::Buckets;
 use crate::field::column::ValueColumn;
 use crate::field::context::{AggContext, documents_of};
@@ -193,9 +193,6 @@ pub(crate) fn significant_result(
         background: buckets.background.all,
     }
 }
-
-/// Documents read at a time.
-const BLOCK_DOCS: usize = 2_048;
 
 fn count_column(
     plan: &dyn Planned,

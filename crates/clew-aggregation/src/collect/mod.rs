@@ -28,6 +28,22 @@ pub(crate) struct Block<'a> {
     pub(crate) parents: &'a [u32],
 }
 
+/// Documents that are handed on at a time, few enough for what is read of them to stay in the cache.
+pub(crate) const BLOCK_DOCS: usize = 2_048;
+
+/// At the root every document has the same parent.
+static ROOT: [u32; BLOCK_DOCS] = [0; BLOCK_DOCS];
+
+impl<'a> Block<'a> {
+    /// Documents at the root, [`BLOCK_DOCS`] at most.
+    pub(crate) fn at_root(docs: &'a [DocId]) -> Self {
+        Block {
+            docs,
+            parents: &ROOT[..docs.len()],
+        }
+    }
+}
+
 /// Counts what one aggregation wants of a segment.
 pub(crate) trait Collect: Send {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError>;

@@ -11,7 +11,7 @@ use tantivy::{DocId, SegmentReader};
 
 use crate::bucket::Feed;
 use crate::collect::timed::{late, reduced};
-use crate::collect::{Block, Collect, Level, Segment, finish_all};
+use crate::collect::{BLOCK_DOCS, Block, Collect, Level, Segment, finish_all};
 use crate::counted::Partial;
 use crate::field::context::{AggContext, documents_of};
 use crate::limits::{Account, AggLimits};
@@ -29,9 +29,6 @@ use crate::tree::results::reduce;
 use crate::tree::unify::unify;
 use crate::tree::{Plan, bytes_per_doc, plan_all, wants_scores};
 
-/// Blocks are cut to this many documents, so that what is read of them stays in the cache.
-const BLOCK_DOCS: usize = 2_048;
-
 /// Collects over the segments of one shard, one after the other.
 pub struct AggCollector {
     plans: Arc<Vec<Plan>>,
@@ -42,8 +39,6 @@ pub struct AggCollector {
     running: Vec<Box<dyn Collect>>,
     /// What global aggregations may see of each segment; everything where nothing is said.
     visible: Option<Arc<Vec<SegmentBits>>>,
-    /// At the root every document has the same parent.
-    roots: Vec<u32>,
     /// Segments seen, where they are needed again at the end.
     readers: Vec<SegmentReader>,
     /// The place of the current segment.
@@ -83,7 +78,6 @@ impl AggCollector {
                 .counting_by(context.mapping.doc_count().map(MappedField::column)),
             merged,
             running: Vec::new(),
-            roots: vec![0; BLOCK_DOCS],
             readers: Vec::new(),
             forks: Forks::None,
         })
@@ -109,7 +103,6 @@ impl AggCollector {
             account: self.account.fork(deposit.bytes()),
             merged: Vec::new(),
             running: Vec::new(),
-            roots: self.roots.clone(),
             readers: Vec::new(),
             forks: Forks::Fork(deposit),
         })
@@ -185,10 +178,7 @@ impl AggCollector {
             if stopped() {
                 break;
             }
-            let block = Block {
-                docs,
-                parents: &self.roots[..docs.len()],
-            };
+            let block = Block::at_root(docs);
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
                 if matches!(plan.feed(), Feed::Everything) {
                     collector.collect(block, &mut self.account)?;
@@ -216,10 +206,7 @@ impl AggCollector {
     /// [`AggError::TooLarge`] when the memory account is used up.
     pub fn collect(&mut self, docs: &[DocId]) -> Result<(), AggError> {
         for docs in docs.chunks(BLOCK_DOCS) {
-            let block = Block {
-                docs,
-                parents: &self.roots[..docs.len()],
-            };
+            let block = Block::at_root(docs);
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
                 if matches!(plan.feed(), Feed::Matches) {
                     collector.collect(block, &mut self.account)?;
