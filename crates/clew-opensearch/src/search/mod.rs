@@ -133,11 +133,6 @@ pub async fn run(
     let derived = asked.output.derived.clone();
     derived.tell(asked)?;
     Spent::is_of_kind(|| spec.kind());
-    if call.params.unsigned("pre_filter_shard_size")? == Some(0) {
-        return Err(ApiError::illegal_argument(
-            "preFilterShardSize must be >= 1",
-        ));
-    }
     let state = State::of(call, &spec, expression, options).await?;
     check_window(call, &spec, &state.indices)?;
     inner::check_windows(&spec.output.inner, &state.indices)?;
