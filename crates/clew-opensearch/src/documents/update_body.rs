@@ -1,5 +1,6 @@
 //! The body of an update, of its own request or of a line in a bulk.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -137,27 +138,30 @@ fn typed<T: DeserializeOwned>(body: &Bytes, name: &str, value: &RawValue) -> Res
 
 /// `true` or `false`, as a text too.
 fn flag(body: &Bytes, name: &str, value: &RawValue) -> Result<bool, ApiError> {
-    if token_name(value) != "VALUE_STRING" {
-        return typed(body, name, value);
-    }
-    let text: String = typed(body, name, value)?;
-    text.parse().map_err(|_| {
-        let reason =
-            format!("Failed to parse value [{text}] as only [true] or [false] are allowed.");
-        failed(body, (name, value), reason)
+    or_text(body, (name, value), |text| {
+        format!("Failed to parse value [{text}] as only [true] or [false] are allowed.")
     })
 }
 
 /// A number of a document's state, as a text too.
 fn position(body: &Bytes, name: &str, value: &RawValue) -> Result<u64, ApiError> {
+    or_text(body, (name, value), |text| {
+        format!("For input string: \"{text}\"")
+    })
+}
+
+/// A value that may stand there as a text, too, and what is told of a text that is none.
+fn or_text<T: DeserializeOwned + FromStr>(
+    body: &Bytes,
+    (name, value): (&str, &RawValue),
+    reason: impl FnOnce(&str) -> String,
+) -> Result<T, ApiError> {
     if token_name(value) != "VALUE_STRING" {
         return typed(body, name, value);
     }
     let text: String = typed(body, name, value)?;
-    text.parse().map_err(|_| {
-        let reason = format!("For input string: \"{text}\"");
-        failed(body, (name, value), reason)
-    })
+    let parsed = text.parse::<T>();
+    parsed.map_err(|_| failed(body, (name, value), reason(&text)))
 }
 
 /// An error of what reads scripts, told as that of the member; what a script lacks is known at its end.
