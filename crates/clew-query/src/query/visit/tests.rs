@@ -118,3 +118,19 @@ fn every_query_inside_is_visited_once_and_can_be_replaced() {
     assert_eq!((replaced, visited), (Ok(()), all));
     assert_eq!(terms(&query), 0);
 }
+
+#[test]
+fn outer_queries_come_before_those_inside() {
+    let term = |number: i64| Query::term("f", number);
+    let inner = Query::ConstantScore {
+        filter: Box::new(term(2)),
+        boost: 1.0,
+    };
+    let query = Query::Bool(Bool {
+        must: vec![inner.clone()],
+        should: vec![term(1)],
+        ..Bool::default()
+    });
+    let all: Vec<&Query> = query.all().collect();
+    assert_eq!(all, [&query, &inner, &term(1), &term(2)]);
+}
