@@ -344,10 +344,10 @@ struct Resolver<'a> {
     options: ResolveOptions,
     access: &'a Access,
     purpose: Purpose,
-    found: BTreeMap<String, IndexHandle>,
+    found: BTreeMap<&'a str, IndexHandle>,
 }
 
-impl Resolver<'_> {
+impl<'a> Resolver<'a> {
     fn include(&mut self, part: &str) -> Result<(), EngineError> {
         if part == "_all" || part == "*" {
             return self.include_all();
@@ -383,10 +383,10 @@ impl Resolver<'_> {
             let dots = pattern.starts_with('.') && name.starts_with('.');
             matches(pattern, name) && (!hidden || dots || self.options.wildcards.hidden)
         };
-        let mut taken: Vec<(Arc<Index>, Option<String>)> = Vec::new();
+        let mut taken: Vec<(&'a Arc<Index>, Option<&'a str>)> = Vec::new();
         for (name, index) in self.indices {
             if self.wildcards_take(index) && shows(name, index.is_hidden()) {
-                taken.push((index.clone(), None));
+                taken.push((index, None));
             }
         }
         for (name, indices) in self.aliases {
@@ -394,12 +394,13 @@ impl Resolver<'_> {
                 continue;
             }
             let open = indices.iter().filter(|index| self.wildcards_take(index));
-            taken.extend(open.map(|index| (index.clone(), Some(name.clone()))));
+            taken.extend(open.map(|index| (index, Some(name.as_str()))));
         }
-        for (index, alias) in &taken {
-            self.add_named(index, alias.as_deref())?;
+        let matched = taken.len();
+        for (index, alias) in taken {
+            self.add_named(index, alias)?;
         }
-        Ok(taken.len())
+        Ok(matched)
     }
 
     fn include_name(&mut self, name: &str) -> Result<(), EngineError> {
@@ -462,7 +463,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn add_named(&mut self, index: &Arc<Index>, alias: Option<&str>) -> Result<(), EngineError> {
+    fn add_named(&mut self, index: &'a Arc<Index>, alias: Option<&str>) -> Result<(), EngineError> {
         check_access(index.name(), self.access, self.purpose)?;
         if self.options.closed == ClosedNames::Forbid
             && let Err(error) = index.check_open()
@@ -477,8 +478,8 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    fn add(&mut self, index: &Arc<Index>, alias: Option<&str>) {
-        let resolved = self.found.entry(index.name().to_string());
+    fn add(&mut self, index: &'a Arc<Index>, alias: Option<&str>) {
+        let resolved = self.found.entry(index.name());
         let resolved = resolved.or_insert_with(|| IndexHandle::new(index, self.purpose));
         resolved.found_by(alias);
     }
