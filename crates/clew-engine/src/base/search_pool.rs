@@ -219,9 +219,9 @@ impl SearchPool {
     /// # Errors
     /// [`EngineError::Panicked`].
     pub(crate) fn run_here<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
-        self.make_way();
-        let (clock, now) = (&*self.clock, self.clock.monotonic());
-        let (result, _) = self.counters.of_run(clock, (now, now), work);
+        let now = self.clock.monotonic();
+        self.make_way(now);
+        let (result, _) = self.counters.of_run(&*self.clock, (now, now), work);
         result
     }
 
@@ -317,7 +317,8 @@ impl SearchPool {
     /// Waits for a turn. Only whoever comes or waits looks for what takes long: a timer for each search would cost more
     /// than many a search.
     async fn permit(&self) -> Result<OwnedSemaphorePermit, EngineError> {
-        let mut next = self.make_way();
+        let make_way = || self.make_way(self.clock.monotonic());
+        let mut next = make_way();
         if let Ok(permit) = self.running.clone().try_acquire_owned() {
             return Ok(permit);
         }
@@ -326,14 +327,13 @@ impl SearchPool {
             tokio::select! {
                 biased;
                 permit = &mut permit => return permit.map_err(|_| EngineError::Closed),
-                () = tokio::time::sleep(next) => next = self.make_way(),
+                () = tokio::time::sleep(next) => next = make_way(),
             }
         }
     }
 
-    /// Has what takes long already yield to whoever asks; when it is time to ask again.
-    fn make_way(&self) -> Duration {
-        let now = self.clock.monotonic();
+    /// Has what takes long already yield to whoever asks at this moment; when it is time to ask again.
+    fn make_way(&self, now: Duration) -> Duration {
         let searched_ns = &self.turns.searched_ns;
         searched_ns.store(whole_ns(now), Ordering::Relaxed);
         self.turns.let_go_on(now, &self.long)
