@@ -66,10 +66,7 @@ impl From<&EngineError> for ApiError {
                 .with("index", index.as_str())
                 .with("index_uuid", uuid.as_str()),
             EngineError::Blocked { .. } => named("cluster_block_exception"),
-            EngineError::TooManyShards { .. } => Cause::new(
-                "validation_exception",
-                format!("Validation Failed: 1: {reason};"),
-            ),
+            EngineError::TooManyShards { .. } => invalid(&reason),
             EngineError::AccessDenied { .. } | EngineError::NodeAccessDenied => {
                 named("security_exception")
             }
@@ -113,6 +110,12 @@ impl From<&EngineError> for ApiError {
         };
         ApiError::new(status(error.kind()), cause)
     }
+}
+
+/// What OpenSearch counts what is wrong with; one thing here.
+fn invalid(reason: &str) -> Cause {
+    let told = format!("Validation Failed: 1: {reason};");
+    Cause::new("validation_exception", told)
 }
 
 /// The name of a shard that serves nothing: writes wait for it in OpenSearch, and tell that they have waited in vain.

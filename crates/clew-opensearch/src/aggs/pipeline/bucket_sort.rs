@@ -45,7 +45,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 /// A whole number, which OpenSearch holds against its least value once it has read all settings.
 fn whole(
     body: &mut Body<'_>,
-    key: &str,
+    key: &'static str,
     (least, words): (i64, &str),
 ) -> Result<Option<usize>, AggDslError> {
     let Some(number) = body.number(key)? else {

@@ -160,7 +160,7 @@ fn positive(body: &mut Body<'_>, key: &'static str) -> Result<Option<usize>, Agg
 /// The same where an older reader tells the number that is none of those in words of its own.
 fn positive_told(
     body: &mut Body<'_>,
-    key: &str,
+    key: &'static str,
     words: impl FnOnce(f64) -> String,
 ) -> Result<Option<usize>, AggDslError> {
     let Some(number) = body.number(key)? else {

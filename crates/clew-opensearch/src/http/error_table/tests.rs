@@ -80,6 +80,10 @@ fn every_engine_error_has_its_name_and_status() {
         reason: text(),
     };
     check(&corrupt, 500, "corrupt_index_exception");
+}
+
+#[test]
+fn too_many_shards_are_no_valid_request() {
     let many = EngineError::TooManyShards {
         adds: 1,
         there: 2,

@@ -102,7 +102,7 @@ impl Deletion {
     fn remove(&self, mut meant: Meant) -> Result<(), ApiError> {
         let folder = &self.repository.folder;
         if !meant.running.is_empty() {
-            self.hold(&stored(folder)?, &mut meant)?;
+            self.hold(&stored(&self.repository)?, &mut meant)?;
         }
         for (id, _) in &meant.held {
             folder.delete(id)?;
