@@ -199,7 +199,7 @@ class Scripts(BenchTest):
 
     def test_collectors_that_are_not_installed_have_a_row_that_says_so(self):
         told, _ = self.peerless("collect/run.py", "--lines", 50, "--rounds", 1, "--dir", self.folder)
-        self.assertRegex(told, r"(?m)^\| Filebeat .* \| not installed \|$")
+        self.assertRegex(told, r"(?m)^\| Filebeat .* \| not installed \| \|$")
         self.assertRegex(told, r"(?m)^\| Clew, fixed format, dissect \| .* \| [\d.]+")
 
     @unittest.skipUnless(importlib.util.find_spec("opensearchpy") and shutil.which("taskset"), "opensearch-py or taskset is not installed")

@@ -19,9 +19,10 @@ pub(crate) fn tell_as_there(spec: &mut FieldSpec, parameters: &Map<String, Value
     match &spec.kind {
         FieldKind::Completion(mapping) => tell_completion(mapping, shown),
         FieldKind::Text { .. } => {
-            // Also where it is the usual one.
-            if let Some(analyzer) = parameters.get("analyzer") {
-                shown.insert("analyzer".to_string(), json!(show(analyzer)));
+            // Also where it is the usual one, but for the name of whichever that is.
+            let analyzer = parameters.get("analyzer").map(show);
+            if let Some(analyzer) = analyzer.filter(|name| name != "default") {
+                shown.insert("analyzer".to_string(), json!(analyzer));
             }
             let (least, most) = PREFIX_CHARS;
             let prefixes = json!({ "min_chars": least, "max_chars": most });

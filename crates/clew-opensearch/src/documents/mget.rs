@@ -160,7 +160,7 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             "routing" => spec.routing = Some(text(value)?),
             "_source" => spec.source = SourceFilter::from_json(value)?,
             "stored_fields" => spec.want_stored(value)?,
-            "version" => spec.version = Some(version(value)?),
+            "version" => spec.version = version(value)?,
             "version_type" => is_asked = is_version_asked(Some(&text(value)?))?,
             "fields" => {
                 let reason = "Unsupported field [fields] used, expected [stored_fields] instead";
@@ -178,12 +178,19 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
     Ok(spec)
 }
 
-fn version(value: &Value) -> Result<u64, ApiError> {
+/// A version; nothing for the number by which clients that write down all they know say that any is meant.
+fn version(value: &Value) -> Result<Option<u64>, ApiError> {
+    const ANY: i64 = -3;
     let written = text_of(value);
-    written.parse().map_err(|_| {
-        let reason = format!("For input string: \"{written}\"");
-        ApiError::illegal_argument(reason)
-    })
+    match written.parse() {
+        Ok(ANY) => Ok(None),
+        // No document has one below zero.
+        Ok(version) => Ok(Some(u64::try_from(version).unwrap_or(u64::MAX))),
+        Err(_) => {
+            let reason = format!("For input string: \"{written}\"");
+            Err(ApiError::illegal_argument(reason))
+        }
+    }
 }
 
 fn text(value: &Value) -> Result<String, ApiError> {

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::http::error::{ApiError, Cause};
+use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
 use crate::http::suggestion::close_names;
 use crate::indices::kept_values;
@@ -282,24 +282,39 @@ pub(crate) fn check_component(settings: Option<&Value>) -> Result<(), ApiError> 
 /// # Errors
 /// As [`check`].
 pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
+    check_names(name, settings)?;
+    let refused = |error: ApiError| refused(name, &[error.reason()]);
+    check_component(settings).map_err(refused)
+}
+
+/// The same of a template of the kind that came before: only of settings that there are not it tells by its own name.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn check_legacy(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
+    check_names(name, settings)?;
+    check_component(settings)
+}
+
+/// Refuses settings that there are not, all of them at once.
+fn check_names(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
     let flat = kept(settings);
     let names = flat.keys().filter(|setting| !is_known(setting));
-    let mut reasons: Vec<String> = names.map(|setting| unknown(setting)).collect();
-    if reasons.is_empty() {
-        let checked = kept_values::check(&flat);
-        let checked = checked.and_then(|()| super::settings::create(&flat).map(drop));
-        reasons.extend(checked.err().map(|error| error.reason()));
+    let reasons: Vec<String> = names.map(|setting| unknown(setting)).collect();
+    match reasons.is_empty() {
+        true => Ok(()),
+        false => Err(refused(name, &reasons)),
     }
-    if reasons.is_empty() {
-        return Ok(());
-    }
-    let reasons = (1..).zip(&reasons);
+}
+
+/// The refusal of a template.
+fn refused(name: &str, reasons: &[String]) -> ApiError {
+    let reasons = (1..).zip(reasons);
     let reasons: String = reasons
         .map(|(number, reason)| format!("{number}: {reason};"))
         .collect();
     let reason = format!("index_template [{name}] invalid, cause [Validation Failed: {reasons}]");
-    let cause = Cause::new("invalid_index_template_exception", reason);
-    Err(ApiError::new(axum::http::StatusCode::BAD_REQUEST, cause))
+    ApiError::bad_request("invalid_index_template_exception", reason)
 }
 
 /// The settings of a template as it keeps them: flat, as texts.

@@ -52,6 +52,16 @@ struct Found {
     version: u64,
 }
 
+/// Whether a query, or one inside it, names documents, so that it means nothing before these are read.
+pub(crate) fn names_documents(query: &mut Query) -> bool {
+    let mut names = BTreeSet::new();
+    let noted = query.for_each_mut(&mut |query| {
+        note(query, &mut names);
+        Ok::<_, ApiError>(())
+    });
+    noted.is_ok() && !names.is_empty()
+}
+
 /// Puts what documents hold where queries name them, and the fields that an index means where they name none; `expression` says which indexes are searched.
 pub(crate) async fn resolve(
     call: &Call,

@@ -66,7 +66,7 @@ pub(crate) use control::slice as read_slice;
 pub(crate) use fields::FieldList;
 pub(crate) use guard::usual_limits;
 pub(crate) use hits::explained;
-pub(crate) use lookup::resolve as resolve_documents;
+pub(crate) use lookup::{names_documents, resolve as resolve_documents};
 pub(crate) use msearch::{msearch, msearch_template};
 pub(crate) use pit::{
     create as create_pit, delete as delete_pit, delete_all as delete_all_pits, list as list_pits,

@@ -208,6 +208,9 @@ pub struct Range {
     /// How ranges that documents have must lie to this one.
     #[serde(with = "crate::forms::RangeRelationForm")]
     pub relation: RangeRelation,
+    /// Whether ids have an order, that of their bytes: not in every language.
+    #[serde(default)]
+    pub orders_ids: bool,
     /// The score.
     pub boost: f32,
 }
@@ -224,6 +227,7 @@ impl Range {
             format: None,
             time_zone: None,
             relation: RangeRelation::default(),
+            orders_ids: false,
             boost: 1.0,
         }
     }

@@ -192,6 +192,7 @@ fn indexed_comparison(
                 });
             }
             let mut range = Range::new(name);
+            range.orders_ids = true;
             let bound = Some(value.clone());
             match operator {
                 Operator::Less => range.lt = bound,

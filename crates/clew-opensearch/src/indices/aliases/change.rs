@@ -16,6 +16,7 @@ use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
 use crate::indices::data_streams;
+use crate::search::names_documents;
 use crate::state::call::Call;
 
 /// `PUT /{index}/_alias/{alias}`; the body's `index` and `alias` win over the path.
@@ -234,7 +235,10 @@ fn refused(
     filters: &[(String, String, Value)],
 ) -> Option<(String, EngineError)> {
     filters.iter().find_map(|(index, alias, filter)| {
-        let query = dsl::parse_query(filter).ok()?;
+        let mut query = dsl::parse_query(filter).ok()?;
+        if names_documents(&mut query) {
+            return None;
+        }
         let handle = engine.open_exactly(index, access, Purpose::Read).ok()?;
         let pinned = handle.is_open().then(|| engine.pin(&[handle]).ok())??;
         let shard = pinned.shards().first()?;

@@ -30,7 +30,7 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("index patterns are missing"));
     }
     patterns::check(&name, &own)?;
-    known_settings::check_template(&name, template.get("settings"))?;
+    known_settings::check_legacy(&name, template.get("settings"))?;
     let mappings = template.get("mappings").cloned();
     // Each of several templates that match may lack what another has, so each is checked alone.
     let alone = settings::create(&setting_values::Flat::new())?;

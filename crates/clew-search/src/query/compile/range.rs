@@ -6,7 +6,7 @@ use std::ops::Bound;
 use clew_query::{QueryError, Range};
 use clew_schema::{
     DateError, DateFormat, EndReader, FieldKind, FloatKind, GivenEnds, IntegerKind, KeywordStyle,
-    MappedField, Rounding, wanted_span,
+    MappedField, Mapping, Rounding, wanted_span,
 };
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -162,10 +162,19 @@ impl Compiler<'_> {
         }
     }
 
-    /// Every document has an id, and ids have no order.
-    fn ids_between(&self, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
+    /// Every document has an id; which lie in a range, in the order of their bytes, is for those to ask to whom ids have one.
+    fn ids_between(&self, range: &Range, ends: &Ends<'_>, score: f32) -> Result<Node, QueryError> {
         match (&ends.low, &ends.high) {
             (None, None) => Ok(self.everything(score)),
+            _ if range.orders_ids => {
+                let id = |value: &Value| {
+                    let id = text_of(value);
+                    Ok(IndexTerm::from_field_text(Mapping::ID, &id))
+                };
+                let (low, high) = ends.bounds(id)?;
+                let between = InvertedIndexRangeQuery::new(low, high);
+                Ok(Node::constant(between, score))
+            }
             _ => Err(without_order("_id", "_id")),
         }
     }
@@ -175,7 +184,7 @@ impl Compiler<'_> {
         let ends = ends(range);
         let is_open = ends.low.is_none() && ends.high.is_none();
         if range.field == "_id" {
-            return self.ids_between(&ends, score);
+            return self.ids_between(range, &ends, score);
         }
         let Some((mapped, field)) = self.field(&range.field) else {
             check_searched(&range.field)?;
