@@ -24,6 +24,10 @@ class Cluster(ClewTest):
         self.assertEqual(health["active_shards"], 2)
         each = self.client.cluster.health(level="indices")["indices"]
         self.assertEqual(each["i"]["status"], "green")
+        # A client that writes the names of its own enumeration.
+        self.assertFalse(self.client.cluster.health(wait_for_status="YELLOW")["timed_out"])
+        with self.refused(400, "illegal_argument_exception", "No enum constant org.opensearch.cluster.health.ClusterHealthStatus.BLUE"):
+            self.client.cluster.health(wait_for_status="blue")
 
     def test_cluster_settings_are_kept(self):
         setting = {"knn.algo_param.index_thread_qty": 4}

@@ -159,9 +159,14 @@ enum ActiveShards {
 
 impl Wanted {
     fn read(call: &Call) -> Result<Wanted, ApiError> {
-        let status = call.params.get("wait_for_status");
-        if let Some(other) = status.filter(|status| !["green", "yellow", "red"].contains(status)) {
-            return Err(no_constant("cluster.health.ClusterHealthStatus", other));
+        let status = call
+            .params
+            .get("wait_for_status")
+            .map(str::to_ascii_lowercase);
+        if let Some(status) = &status
+            && !["green", "yellow", "red"].contains(&status.as_str())
+        {
+            return Err(no_constant("cluster.health.ClusterHealthStatus", status));
         }
         if let Some(events) = call.params.get("wait_for_events")
             && !PRIORITIES.contains(&events.to_ascii_lowercase().as_str())
@@ -187,7 +192,6 @@ impl Wanted {
             .params
             .get("wait_for_nodes")
             .map_or(Ok(true), one_node)?;
-        let status = status.map(String::from);
         Ok(Wanted {
             status,
             active,
