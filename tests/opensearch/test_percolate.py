@@ -132,6 +132,15 @@ class Percolate(ClewTest):
         self.client.indices.forcemerge(index="one", max_num_segments=1)
         self.assertEqual(set(self.found(document={"message": "lamp"})), {"tree"})
 
+    def test_texts_that_are_counted_too_are_looked_at(self):
+        self.client.indices.create(index="counted", body={"mappings": {"properties": {
+            "query": {"type": "percolator"}, "message": {"type": "text", "fielddata": True, "store": True},
+        }}})
+        self.index_all("counted", {"tree": {"query": QUERIES["tree"]}, "lamp": {"query": {"match": {"message": "lamp"}}}})
+        asked = {"query": {"percolate": {"field": "query", "document": {"message": "A new bonsai tree in the office"}}}}
+        found = self.client.search(index="counted", body=asked)["hits"]["hits"]
+        self.assertEqual([hit["_id"] for hit in found], ["tree"])
+
     def test_what_is_no_query_is_refused(self):
         def refused(query, reason):
             with self.refused(400, "mapper_parsing_exception", "failed to parse") as caught:

@@ -42,6 +42,7 @@ impl DocumentMatcher {
         let mapping = Arc::new(mapping.frozen());
         let mut index = Index::create_in_ram(mapping.schema().clone());
         index.set_tokenizers(mapping.tokenizers());
+        index.set_fast_field_tokenizers(mapping.tokenizers());
         let segment = index.new_segment();
         let mut writer = SegmentBuilder::new(segment.clone())?;
         let mut kinds: Vec<Option<String>> = Vec::new();
