@@ -164,7 +164,7 @@ class QueryProfileTest(ClewTest):
         """What was fetched for each purpose, by its phases; every step has its count, and they add up."""
         entries = {}
         for shard in self.profile(body, **params)["shards"]:
-            for entry in shard["fetch"]:
+            for entry in shard["fetches"]:
                 self.assertEqual(entry["type"], entry["description"])
                 for part in [entry, *entry["children"]]:
                     breakdown = part["breakdown"]
@@ -210,7 +210,7 @@ class QueryProfileTest(ClewTest):
         def entries(body):
             found = self.client.search(index="a2", body={**body, "profile": True})
             self.assertEqual(found["_shards"]["failed"], 0)
-            return {entry["type"]: entry for shard in found["profile"]["shards"] for entry in shard["fetch"]}
+            return {entry["type"]: entry for shard in found["profile"]["shards"] for entry in shard["fetches"]}
 
         inside = entries({"query": nested})["fetch_inner_hits[in]"]
         self.assertEqual(inside["breakdown"]["load_source_count"], 4)

@@ -1,6 +1,7 @@
 //! `profile` of a search's answer, in OpenSearch's shape: one entry for each shard, with `searches` and
 //! `aggregations`. What OpenSearch has no place for stands beside, which its clients' parsers skip: how vectors were searched
-//! (`knn`), where the time of each shard and of the request went (`parts`, `request`), and steps of a query that only Clew has.
+//! (`knn`), where the time of each shard and of the request went (`parts`, `request`), what fetching cost, purpose by purpose
+//! (`fetches`: typed clients know a `fetch`, which is one object, and stop at a list), and steps of a query that only Clew has.
 //!
 //! Every figure was measured. Steps of OpenSearch's that a search here does not take are there with 0.
 
@@ -23,7 +24,7 @@ pub(super) fn render(response: &SearchResponse, node: &str, fetched: &FetchNotes
         let of_shard = |one: &&KnnProfile| (&one.index, one.shard) == (&shard.index, shard.shard);
         let knn = response.knn.iter().filter(of_shard).map(knn_entry);
         let mut entry = shard_entry(shard, knn.collect(), node);
-        entry["fetch"] = fetched.render(&shard.index, shard.shard).into();
+        entry["fetches"] = fetched.render(&shard.index, shard.shard).into();
         entry
     });
     let mut all = json!({ "shards": shards.collect::<Vec<Value>>() });
@@ -349,7 +350,7 @@ mod tests {
         let rendered = render(&response, "n", &FetchNotes::default());
         let told = rendered["shards"].as_array().unwrap().iter().map(|shard| {
             assert_eq!(shard["aggregations"], json!([]));
-            assert_eq!(shard["fetch"], json!([]));
+            assert_eq!(shard["fetches"], json!([]));
             let search = &shard["searches"][0];
             assert_eq!(search["query"][0]["time_in_nanos"], 5_000);
             assert_eq!(search["query"][0]["breakdown"]["score_count"], 3);
