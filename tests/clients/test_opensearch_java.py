@@ -7,7 +7,7 @@ from .base import TOOL_SECONDS_MAX, ClientsTest, tool
 
 # What each step of opensearch-java sees.
 TYPED = {
-    "version": "2.19.0", "create": True, "bulk": ["mapper_parsing_exception"], "search": [49, 3, 49], "neighbours": 3,
+    "version": "2.19.0", "create": True, "bulk": ["mapper_parsing_exception"], "search": [49, 3, 49], "profiled": 1, "neighbours": 3,
     "absent": False, "no_index": [404, "index_not_found_exception"], "updated": 16, "copied": 49, "scrolled": 10,
     "several": 1, "by_ids": 2, "terms": 1, "explained": True, "fields": True, "stats": 1, "index": 1, "mapping": 1,
     "settings": 1, "segments": 1, "recovery": 1, "resolved": 1, "valid": True, "tokens": 1, "token_detail": "english",

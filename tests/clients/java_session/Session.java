@@ -93,6 +93,8 @@ public final class Session {
             int groups = reply.aggregations().get("by").sterms().buckets().array().size();
             return List.of(reply.hits().total().value(), groups, reply.hits().hits().get(0).source().get("n"));
         });
+        step("profiled", () -> client.search(s -> s.index(index).profile(true).query(q -> q.match(m -> m.field("t").query(FieldValue.of("hello"))))
+            .aggregations("by", a -> a.terms(t -> t.field("k"))), Map.class).profile().shards().size());
         step("neighbours", () -> client.search(s -> s.index(index).query(q -> q.knn(k -> k.field("v").vector(new float[] {1, 1}).k(3))),
             Map.class).hits().hits().size());
         step("absent", () -> client.get(g -> g.index(index).id("absent"), Map.class).found());
