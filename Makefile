@@ -19,6 +19,7 @@ PYMILVUS := $(addprefix $(CLEW_CACHE)/pymilvus-,2.6.17 3.0.2)
 GO_SESSION := $(CLEW_CACHE)/go-elasticsearch-8.17.0/session
 NODE_LOGGERS := $(CLEW_CACHE)/node-loggers-1
 JAVA_SESSION := $(CLEW_CACHE)/opensearch-java-2.22.0/Session.class
+ZIPKIN := $(CLEW_CACHE)/zipkin-3.4.4/zipkin-server-3.4.4-exec.jar
 FILEBEAT := filebeat-7.17.28
 SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
@@ -47,7 +48,7 @@ test-clients: $(VENV)/.installed ## the real binary with real clients
 	CLEW_BIN=$(DEBUG) CLEW_CACHE=$(CLEW_CACHE) CLEW_REST_SPEC=$(SPEC)/rest-api-spec \
 		$(PYTHON) -m unittest_parallel --level class -s tests -t tests -p longest_first.py -v # on all cores: mostly one of both waits, client or server
 
-clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(JAVA_SESSION) $(NODE_LOGGERS)/session.js $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
+clients: $(SYSLOG)/.installed $(CLEW_CACHE)/venv-opensearch-benchmark/.installed $(CLEW_CACHE)/venv-vectordb-bench/.installed $(MILVUS_CLIENTS) $(GO_SESSION) $(JAVA_SESSION) $(ZIPKIN) $(NODE_LOGGERS)/session.js $(CLEW_CACHE)/$(FILEBEAT)/filebeat ## big clients, half an hour once; `test-clients` then uses them
 
 conformance: build $(VENV)/.installed $(SPEC)/.installed ## OpenSearch's own REST tests; ARGS="--only scroll -v" for some of them
 	CLEW_BIN=$(RELEASE) $(PYTHON) -m tests.conformance --spec $(SPEC)/rest-api-spec $(ARGS)
@@ -225,6 +226,10 @@ $(JAVA_SESSION): $(wildcard tests/clients/java_session/*)
 	@command -v mvn >/dev/null && command -v javac >/dev/null || { echo "Maven or a JDK is missing: OpenSearch's clients for Java cannot be installed"; exit 1; }
 	mvn -q -B -f tests/clients/java_session/pom.xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(@D)/lib
 	javac -cp '$(@D)/lib/*' -d $(@D) tests/clients/java_session/Session.java
+
+$(ZIPKIN):
+	@command -v mvn >/dev/null || { echo "Maven is missing: Zipkin cannot be installed"; exit 1; }
+	mvn -q -B dependency:copy -Dartifact=io.zipkin:zipkin-server:3.4.4:jar:exec -DoutputDirectory=$(@D)
 
 # The module's own folder has the replacements that it is built with.
 $(CLEW_CACHE)/$(FILEBEAT)/filebeat:
