@@ -8,6 +8,7 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -18,6 +19,9 @@ TITLE = "# Results\n\nEach section is written by the command it names; ratios ar
 DURATIONS = "How long benchmarks take"
 FIRST_LINE = re.compile(r"^`(?P<command>[^`\n]+)`, (?P<date>[\d-]{10}): (?P<machine>.*); took (?P<seconds>[\d,]+) s\.$", re.M)
 BEGAN = time.monotonic()
+# What a benchmark was told that it does not do by itself, as `make` takes it: its section says so. These are places, and no part of it.
+TOLD = []
+PLACES = {"json", "results", "out", "cache", "dir", "curves"}
 
 
 def took_s():
@@ -123,12 +127,25 @@ def given(parser, *programs, arguments=None):
     for path in (getattr(told, name, None) for name in ("json", "results", "out")):
         if path and str(path) != "-" and not pathlib.Path(path).absolute().parent.is_dir():
             parser.error(f"cannot write {path}: there is no such folder")
+    TOLD[:] = told_of(parser, told, programs)
     return told
 
 
+def told_of(parser, told, programs):
+    """Options with values that are not their own, but for programs and places."""
+    words = []
+    for name, value in vars(told).items():
+        if name not in PLACES.union(programs) and value != parser.get_default(name):
+            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+    return words
+
+
 def publish(path, title, command, machine, lines):
-    """Prints a section's lines, and writes it, unless the path is `-`; without the machine's server, which tables name themselves."""
+    """Prints a section's lines, and writes it, unless the path is `-`; without the machine's server, which tables name themselves. A
+    command that names no `ARGS` gets those that were told."""
     print("\n".join(lines))
+    if TOLD and "ARGS=" not in command:
+        command += f' ARGS="{shlex.join(TOLD)}"'
     if path != "-":
         write(path, title, command, {key: value for key, value in machine.items() if key != "server"}, lines)
 
@@ -140,7 +157,10 @@ def write(path, title, command, machine, lines):
     machine = ", ".join(f"{key} {value}" for key, value in machine.items())
     head = f"`{command}`, {datetime.date.today()}: {machine}; took {took_s():,} s."
     text = with_section(text, title, [head, "", *lines])
-    path.write_text(with_section(text, DURATIONS, durations(text)))
+    # In one step: whoever breaks it off has what was there.
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(with_section(text, DURATIONS, durations(text)))
+    part.replace(path)
 
 
 def with_section(text, title, lines):

@@ -239,13 +239,11 @@ def main():
         for server in servers:
             server.close()
     figures.rows().save(arguments.json, arguments.bin, results.machine())
-    told = " ".join(sys.argv[1:]).replace(arguments.bin, "").replace("--bin", "").split("--results")[0].split("--json")[0].strip()
     lines = [f"{versions}, heap {arguments.heap}; both on one CPU, the client, which sends each "
              f"request in one write, on another. {source}.", "", *table(figures, servers[1].name)]
     # What is short, or beside an older build, is no section.
     path = "-" if arguments.quick or arguments.before else arguments.results
-    command = "make bench-opensearch" + (f" ARGS='{told}'" if told else "")
-    results.publish(path, "OpenSearch", command, results.machine(), lines)
+    results.publish(path, "OpenSearch", "make bench-opensearch", results.machine(), lines)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ CLASSES = [*corpora.PER_CLASS, "term+half", "term+tenth", "or2+half", "or2+tenth
 FILTERED_OUT = {"xapian": {"fuzzy"}}
 # Passes before it is measured: Java compiles what it does often, and Clew summarizes words that were asked for ten times.
 WARM = {"lucene": 12, "clew": 12, "before": 12}
-DEFAULTS = {"segments": "1,8", "rounds": 5}
 LUCENE = "10.4.0"
 K1 = 1.2
 # Xapian keeps exact lengths and another IDF; the order of its hits is its own.
@@ -262,9 +261,9 @@ def main():
     parser.add_argument("--worker", required=True)
     parser.add_argument("--before", help="the worker of an earlier build of Clew")
     parser.add_argument("--sets", default="packages,sentences")
-    parser.add_argument("--segments", default=DEFAULTS["segments"])
-    parser.add_argument("--rounds", type=int, default=DEFAULTS["rounds"])
-    parser.add_argument("--rows", type=int)
+    parser.add_argument("--segments", default="1,8")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=0, help="use only so many documents of a set; 0: all")
     parser.add_argument("--only", help="contenders, by name")
     parser.add_argument("--classes", help="classes, by name")
     parser.add_argument("--results", "--out", dest="out", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
@@ -275,15 +274,18 @@ def main():
     found, missing = commands(arguments, cache)
     kinds = arguments.classes.split(",") if arguments.classes else CLASSES
     kept = results.Rows()
-    for name in arguments.sets.split(","):
-        bench(name, arguments, (found, missing), (cache, kinds), kept)
+    sections = {f"Text: {name}": bench(name, arguments, (found, missing), (cache, kinds), kept) for name in arguments.sets.split(",")}
     # The worker is built with the binary, from one version.
     kept.save(arguments.json, arguments.worker, results.machine())
+    for title, lines in sections.items():
+        # What is measured beside an older build is no section.
+        results.publish("-" if arguments.before else arguments.out, title, "make bench-text", results.machine(), lines)
 
 
 def bench(name, arguments, known, where, kept):
+    """The lines of a set's section."""
     (found, missing), (cache, kinds) = known, where
-    docs, queries = corpora.make(name, cache, arguments.rows)
+    docs, queries = corpora.make(name, cache, arguments.rows or None)
     contenders = []
     try:
         for segments in map(int, arguments.segments.split(",")):
@@ -305,12 +307,7 @@ def bench(name, arguments, known, where, kept):
         "for lately, and their best documents: all words here were asked for before.",
         "",
     ]
-    flags = ("segments", "rounds", "rows", "only", "classes")
-    given = [f"--{flag} {value}" for flag in flags if (value := getattr(arguments, flag)) not in (None, DEFAULTS.get(flag))]
-    command = "make bench-text" + (f" ARGS='{' '.join(given)}'" if given else "")
-    # What is measured beside an older build is no section.
-    path = "-" if arguments.before else arguments.out
-    results.publish(path, f"Text: {name}", command, results.machine(), head + lines)
+    return head + lines
 
 
 def report(contenders, kinds, rounds, kept, name):

@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 
 import aspects  # noqa: E402
 import datasets  # noqa: E402
-from table import write_results  # noqa: E402
+from table import table, write_results  # noqa: E402
 
 TARGETS = [0.90, 0.95, 0.99]
 # Recalls that searches ask for, in place of an effort: what they find is to be within .01 of them.
@@ -142,6 +142,11 @@ def qps_at(rows, recall):
     return 1e6 / (below["cpu_us"] + share * (above["cpu_us"] - below["cpu_us"]))
 
 
+def up_to(ef_max, efforts):
+    """The beginning of a list of efforts that is no greater; efforts of two numbers are not by how much they are."""
+    return [effort for effort in efforts if isinstance(effort, list) or effort <= (ef_max or effort)]
+
+
 def measure_set(name, arguments):
     folder, metric = datasets.prepare(name, arguments.cache, arguments.rows)
     contenders = {}
@@ -156,7 +161,7 @@ def measure_set(name, arguments):
         order = list(contenders) if turn % 2 == 0 else list(reversed(contenders))
         for contender in order:
             print(f"{name}: round {turn + 1}, {contender}", flush=True)
-            rounds[contender].append(contenders[contender].measure(EFFORTS[contender]))
+            rounds[contender].append(contenders[contender].measure(up_to(arguments.ef_max, EFFORTS[contender])))
             if contender in CLEW:
                 wanted[contender].append(contenders[contender].wanted())
     rows = []
@@ -186,14 +191,15 @@ def measure_aspects(name, arguments, peers):
     """What one set shows about Clew itself."""
     folder, metric = datasets.prepare(name, arguments.cache, arguments.rows)
     make = lambda folder=folder, **how: Clew(arguments.bin, folder, metric, **how)
-    rounds, count = arguments.rounds, len(np.load(folder / "base.npy", mmap_mode="r"))
+    rounds, efforts = arguments.rounds, up_to(arguments.ef_max, EF)
+    count = len(np.load(folder / "base.npy", mmap_mode="r"))
     hnswlib = next((row[aspects.RECALL] for row in peers["rows"] if row["contender"] == "hnswlib"), None)
     hnswlib_us = 1e6 / hnswlib[0] if hnswlib else None
     noted = results.Rows()
     parts = {
-        "Instruction sets": lambda: aspects.instruction_sets(noted, make, EF, rounds, qps_at, hnswlib_us),
-        "Growth": lambda: aspects.growth(noted, name, count, arguments.cache, make, EF, rounds, qps_at),
-        "Stored types": lambda: aspects.elements(noted, make, EF, rounds, qps_at),
+        "Instruction sets": lambda: aspects.instruction_sets(noted, make, efforts, rounds, qps_at, hnswlib_us),
+        "Growth": lambda: aspects.growth(noted, name, count, arguments.cache, make, efforts, rounds, qps_at),
+        "Stored types": lambda: aspects.elements(noted, make, efforts, rounds, qps_at),
         "Two threads": lambda: aspects.threads(noted, make, rounds),
         "Larger than memory": lambda: aspects.larger_than_memory(noted, make, 32),
     }
@@ -229,6 +235,7 @@ def main():
     parser.add_argument("--contenders", default=",".join(EFFORTS))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--rows", type=int, default=50_000, help="use only so many vectors; 0: all")
+    parser.add_argument("--ef-max", type=int, default=0, help=f"the greatest effort, which hard sets want more of (`sphere32`); 0: {EF[-1]:,}")
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
@@ -241,11 +248,11 @@ def main():
     measured = []
     for name in sets:
         measured.append(measure_set(name, arguments))
-        # After each set, so that a run that is cut short has something to show.
-        write_results(measured, TARGETS, arguments)
+        # After each set, so that a run that is cut short has something to show, though it writes nothing.
+        print(table(measured[-1], TARGETS), flush=True)
     if arguments.aspects == "yes":
         arguments.found_aspects = measure_aspects(sets[0], arguments, measured[0])
-        write_results(measured, TARGETS, arguments)
+    write_results(measured, TARGETS, arguments)
     kept(measured, getattr(arguments, "found_aspects", None)).save(arguments.json, arguments.bin, results.machine())
 
 

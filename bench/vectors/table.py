@@ -9,14 +9,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import results  # noqa: E402
 
 
-def _arguments():
-    """What this run was told, without the places where things lie on this machine."""
-    places = ("--bin", "--cache", "--results", "--json")
-    told = sys.argv[1:]
-    pairs = zip(told[::2], told[1::2])
-    return " ".join(f'{key} "{value}"' for key, value in pairs if key not in places)
-
-
 def _versions(binary):
     clew = subprocess.run([binary, "--version"], capture_output=True, text=True).stdout.strip()
     names = ["hnswlib", "faiss-cpu", "usearch", "scann", "scalable-vs", "numpy"]
@@ -51,7 +43,8 @@ def _cell(row, target, clew):
     return text
 
 
-def _table(result, targets):
+def table(result, targets):
+    """What was measured of a set, a row for each contender."""
     rows = result["rows"]
     clew = [row for row in rows if row["contender"].startswith("clew")]
     head = ["contender", "build, vectors/s"] + [f"QPS at recall {t:.2f}" for t in targets]
@@ -78,7 +71,6 @@ def _table(result, targets):
 
 def write_results(found, targets, arguments):
     aspects = getattr(arguments, "found_aspects", None)
-    command = f"make bench-vectors ARGS='{_arguments()}'"
     for result in found:
         lines = [
             f"{_versions(arguments.bin)}. One thread, CPU time, contenders in turns (ABBA), median of",
@@ -86,9 +78,9 @@ def write_results(found, targets, arguments):
             "graphs of M 16 and efConstruction 128. \"clew\" is what an index gets, the graph or lists by what both cost when it is",
             'built. "a / b / c x" is how many times as fast Clew is, in the order of its rows; **LOST** marks where none is.',
             "",
-            _table(result, targets),
+            table(result, targets),
         ]
         parts = aspects["parts"] if aspects and aspects["set"] == result["set"] else {}
-        for title, table in parts.items():
-            lines += ["", f"### {title}", "", *table]
-        results.publish(arguments.results, f"Vectors: {result['set']}", command, results.machine(), lines)
+        for title, part in parts.items():
+            lines += ["", f"### {title}", "", *part]
+        results.publish(arguments.results, f"Vectors: {result['set']}", "make bench-vectors", results.machine(), lines)

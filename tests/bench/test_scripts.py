@@ -1,14 +1,17 @@
 """What `make bench-…` runs where no peer is needed, with tiny sizes: the rows that it keeps and the section that it writes."""
 
+import argparse
 import contextlib
 import importlib.util
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 from .base import SECONDS_MAX, BenchTest
 
@@ -216,6 +219,70 @@ class Scripts(BenchTest):
         (self.folder / "packages" / "pymilvus" / "__init__.py").write_text("")
         _, told = self.peerless("milvus/run.py", "--beside", os.environ["CLEW_BIN"], status=2)
         self.assertRegex(told, r"no such program: \S*/milvus-lite")
+
+    def test_a_section_says_what_its_benchmark_was_told(self):
+        results, path = module("results.py"), self.folder / "RESULTS.md"
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--bin")
+        parser.add_argument("--rows", type=int, default=10)
+        parser.add_argument("--ef-max", type=int, default=1)
+        parser.add_argument("--contenders", default="all")
+        parser.add_argument("--flush", action="store_true")
+        parser.add_argument("--results")
+        for arguments, command in [
+            (["--rows", "10"], "make bench-x"),
+            (["--rows", "7", "--ef-max", "0", "--flush"], 'make bench-x ARGS="--rows 7 --ef-max 0 --flush"'),
+            (["--contenders", "clew, graph"], """make bench-x ARGS="--contenders 'clew, graph'\""""),
+        ]:
+            results.given(parser, "bin", arguments=["--bin", os.environ["CLEW_BIN"], "--results", str(path), *arguments])
+            results.publish(str(path), "One", "make bench-x", {"cpu": "B"}, ["lines"])
+            self.assertIn(f"\n`{command}`, ", path.read_text())
+            # A command that names them itself is left as it is.
+            results.publish(str(path), "Two", "make bench-x ARGS=y", {"cpu": "B"}, ["lines"])
+            self.assertIn("\n`make bench-x ARGS=y`, ", path.read_text())
+        self.assertEqual([one.name for one in self.folder.iterdir()], ["RESULTS.md"])
+
+    def test_a_run_that_is_broken_off_leaves_the_results_as_they_were(self):
+        path = self.folder / "RESULTS.md"
+        path.write_text("# Results\n\n## A server under load\n\nold\n")
+        command = [sys.executable, "-u", BENCH / "serve/run.py", "--bin", os.environ["CLEW_BIN"], "--json", self.folder / "rows.json",
+                   "--results", path, "--seconds", 3600, "--rows", 300, "--dims", 8]
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("clew bench serve vectors", process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=SECONDS_MAX)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("old", path.read_text())
+        self.assertEqual([one.name for one in self.folder.iterdir()], ["RESULTS.md"])
+
+    def test_a_set_writes_nothing_before_all_sets_are_measured(self):
+        def stopped(name, *_):
+            if name == "second":
+                raise KeyboardInterrupt
+            return ["first"]
+
+        path, text = self.folder / "RESULTS.md", module("text/run.py")
+        arguments = ["run.py", "--worker", os.environ["CLEW_BIN"], "--sets", "first,second", "--results", str(path)]
+        with mock.patch.object(text, "bench", stopped), mock.patch.object(text, "commands", lambda *_: ({}, [])), \
+                mock.patch.dict(os.environ, CLEW_CACHE=str(self.folder)), mock.patch.object(sys, "argv", arguments):
+            self.assertRaises(KeyboardInterrupt, text.main)
+        self.assertFalse(path.exists())
+
+    @unittest.skipUnless(HAS_NUMPY, "numpy is not installed")
+    def test_vectors_write_nothing_before_aspects_are_measured_and_efforts_have_an_end(self):
+        def stopped(*_):
+            raise KeyboardInterrupt
+
+        path, vectors = self.folder / "RESULTS.md", module("vectors/run.py")
+        measured = {"set": "one", "metric": "l2", "rows": [{"contender": "ScaNN", "refused": "not installed"}], "points": {}, "wanted": {}}
+        arguments = ["run.py", "--bin", os.environ["CLEW_BIN"], "--sets", "one", "--results", str(path)]
+        with mock.patch.object(vectors, "measure_set", lambda *_: measured), mock.patch.object(vectors, "measure_aspects", stopped), \
+                mock.patch.object(sys, "argv", arguments):
+            self.assertRaises(KeyboardInterrupt, vectors.main)
+        self.assertFalse(path.exists())
+        self.assertEqual(vectors.up_to(24, [10, 24, 32]), [10, 24])
+        self.assertEqual(vectors.up_to(24, [[4, 10], [128, 30]]), [[4, 10], [128, 30]])
+        self.assertEqual(vectors.up_to(0, [10, 2560]), [10, 2560])
 
     def test_counted_instructions_are_rows_beside_what_was_measured(self):
         out = self.write("1.json", [{"name": "bulk", "params": {"batch": 10}, "metrics": {"cpu_us": 3.5}}])
