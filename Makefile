@@ -85,7 +85,7 @@ bench-log: build ## the log beside Varlog's storage and the disk; writes bench/R
 bench-collect: build ## the collector, file to file in memory, lines a second of processor time; ARGS="--lines 100000" for a short one
 	CLEW_CACHE=$(CLEW_CACHE) python3 bench/collect/run.py --bin $(RELEASE) $(ARGS)
 
-bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-bench-diskann/.installed ## vector search beside hnswlib, faiss, usearch, ScaNN and DiskANN, of one set; ARGS="--sets all --rows 0 --rounds 4" for hours
+bench-vectors: build $(CLEW_CACHE)/venv-bench/.installed $(CLEW_CACHE)/venv-bench-diskann/.installed ## vector search beside hnswlib, faiss, usearch, ScaNN and DiskANN, of one set; ARGS="--sets all --rows 0 --ef-max 0 --rounds 4" for hours
 	CLEW_CACHE=$(CLEW_CACHE) $(CLEW_CACHE)/venv-bench/bin/python bench/vectors/run.py --bin $(RELEASE) $(ARGS)
 
 bench-msmarco: build $(CLEW_CACHE)/venv-bench/.installed ## an index of 18 shards of 1,024 dimensions over REST, effort by clients; ARGS="--rows 1000000" for a large one
@@ -126,7 +126,7 @@ bench-turns: ## two builds in turns (ABBA), and what differs by more than chance
 bench-opensearch: pgo-build ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)
 
-bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 100000" for a short one
+bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 100000" for a short one, "--rows 0 --rounds 5" for all texts
 	cargo build --release --locked -p clew-bench-text
 	CLEW_CACHE=$(CLEW_CACHE) python3 bench/text/run.py --worker $(CARGO_TARGET_DIR)/release/clew-bench-text $(ARGS)
 

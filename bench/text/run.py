@@ -5,7 +5,7 @@ once by each, in an order that is turned round with every round (ABBA). What cou
 thread for each query; the median over rounds is taken for each query, and a class's queries per second are one
 over the mean of these. The spread is that of the rounds. The scores of all first ten are compared.
 
-    python run.py --worker target/release/clew-bench-text [--sets packages,sentences] [--rounds 5] [--rows N]
+    python run.py --worker target/release/clew-bench-text [--sets packages,sentences] [--rounds 3] [--rows 500000]
 
 With `--before WORKER --only clew,before` Clew takes turns with an earlier build of itself: what a change costs.
 """
@@ -262,8 +262,8 @@ def main():
     parser.add_argument("--before", help="the worker of an earlier build of Clew")
     parser.add_argument("--sets", default="packages,sentences")
     parser.add_argument("--segments", default="1,8")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=0, help="use only so many documents of a set; 0: all")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=500_000, help="use only so many documents of a set; 0: all")
     parser.add_argument("--only", help="contenders, by name")
     parser.add_argument("--classes", help="classes, by name")
     parser.add_argument("--results", "--out", dest="out", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")

@@ -4,7 +4,7 @@ Contenders take turns: one round in order, the next in reverse (ABBA), so that d
 hits all alike. What counts is CPU time on one thread. For each recall wanted, queries per second
 are interpolated between the efforts measured; the table shows medians over rounds, and the spread.
 
-    python run.py --bin target/release/clew [--sets minilm,synth768] [--rounds 2] [--rows 50000]
+    python run.py --bin target/release/clew [--sets minilm,synth768] [--rounds 2] [--rows 25000] [--ef-max 640]
 """
 
 import argparse
@@ -234,8 +234,8 @@ def main():
     parser.add_argument("--sets", default=datasets.available()[0], help="with commas between; `all` of them takes hours")
     parser.add_argument("--contenders", default=",".join(EFFORTS))
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=50_000, help="use only so many vectors; 0: all")
-    parser.add_argument("--ef-max", type=int, default=0, help=f"the greatest effort, which hard sets want more of (`sphere32`); 0: {EF[-1]:,}")
+    parser.add_argument("--rows", type=int, default=25_000, help="use only so many vectors; 0: all")
+    parser.add_argument("--ef-max", type=int, default=640, help=f"the greatest effort, which hard sets want more of (`sphere32`); 0: {EF[-1]:,}")
     parser.add_argument("--cache", default=os.environ.get("CLEW_CACHE", os.path.expanduser("~/.cache/clew")))
     parser.add_argument("--results", default=str(HERE.parent / "RESULTS.md"), help="where the sections are written; - for nowhere")
     results.add_json(parser)
