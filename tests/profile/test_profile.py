@@ -431,6 +431,21 @@ class ProfileTest(ClewTest):
         self.assertEqual(process.returncode, 0, errors)
         self.assertEqual(seen.read_text(), "main;work 3\n")
 
+    def test_a_server_that_goes_away_amid_a_capture_is_told(self):
+        for unread in (False, True):
+            with self.subTest(unread=unread), socket.create_server(("127.0.0.1", 0)) as listener:
+                seen = self.folder / "seen.svg"
+                command = [os.environ["CLEW_BIN"], "profile", "--url", f"http://127.0.0.1:{listener.getsockname()[1]}", "-o", seen]
+                process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                connection, _ = listener.accept()
+                # Without what was sent having been read, closing resets the connection.
+                connection.recv(1) if unread else connection.recv(1 << 16)
+                connection.close()
+                _, errors = process.communicate(timeout=WAIT_SECONDS_MAX)
+                self.assertEqual(process.returncode, 1, errors)
+                self.assertRegex(errors, r"the server at \S+/debug/pprof/profile went away before it answered: nothing is written")
+                self.assertFalse(seen.exists())
+
     def test_a_page_of_another_server_is_no_profile(self):
         class Pages(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

@@ -1,6 +1,6 @@
 //! A profile asked of a server.
 
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -138,9 +138,7 @@ impl Request {
         if let Some(login) = login::from_environment()? {
             request = request.header("authorization", login.base64());
         }
-        let mut answer = request
-            .call()
-            .with_context(|| format!("cannot ask {url}"))?;
+        let mut answer = request.call().map_err(|error| unanswered(error, &url))?;
         let status = answer.status();
         let how = answer.headers().get(HOW_TAKEN);
         let how = how.and_then(|how| Some(how.to_str().ok()?.to_string()));
@@ -165,6 +163,21 @@ impl Request {
             Some(reason) => bail!("the server refuses: {reason}"),
             None => Err(anyhow!("the server at {url} answers {status}: is it clew?")),
         }
+    }
+}
+
+/// Why a question has no answer. A server that stops or is killed amid a capture was asked: what it saw is lost with it.
+fn unanswered(error: ureq::Error, url: &str) -> anyhow::Error {
+    match error {
+        ureq::Error::Io(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset
+            ) =>
+        {
+            anyhow!("the server at {url} went away before it answered: nothing is written")
+        }
+        error => anyhow::Error::new(error).context(format!("cannot ask {url}")),
     }
 }
 
