@@ -3,7 +3,7 @@ each needs for the same work.
 
 Turns are old, new, new, old, each with a server of its own; differences are told with their p-values (`clew bench compare`).
 Instructions are counted by callgrind, which runs the server and the collector on a machine of its own making: the same from
-run to run within a thousandth, whatever else this machine does, and blind to caches. What is measured is other data than
+run to run within some thousandths, whatever else this machine does, and blind to caches. What is measured is other data than
 what `train.py` trains by.
 
     python3 bench/pgo/run.py --old CLEW --new CLEW [NAME=CLEW …] [--rounds 4] [--seconds 2]
@@ -13,7 +13,6 @@ import argparse
 import json
 import os
 import pathlib
-import shutil
 import statistics
 import subprocess
 import sys
@@ -22,10 +21,10 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "collect"), str(HERE.parent / "serve")]
+import callgrind  # noqa: E402
 import lines  # noqa: E402
 import results  # noqa: E402
 from peers import TOKENS  # noqa: E402
-from server import Server  # noqa: E402
 from train import MAPPING, Texts, batches, documents, searches  # noqa: E402
 from turns import turn  # noqa: E402
 from servers import Client  # noqa: E402
@@ -61,19 +60,6 @@ def measured(given, folder):
     return files
 
 
-def counted(command, folder, work=None):
-    """Instructions of a process under callgrind; `work` gets the address of a server."""
-    out = folder / "callgrind"
-    tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--quiet"]
-    if work:
-        with Server(command[0], tool) as server:
-            work(Client(server.address))
-    else:
-        subprocess.run([*tool, *command], check=True, stdout=subprocess.DEVNULL)
-    summary = next(line for line in out.read_text(errors="replace").splitlines() if line.startswith(("summary:", "totals:")))
-    return int(summary.split()[1])
-
-
 def write(client):
     client.call("PUT", "/logs", MAPPING)
     for body in batches(list(documents(Texts(SEED), 2_000))):
@@ -82,7 +68,6 @@ def write(client):
 
 
 def search(client):
-    write(client)
     texts = Texts(SEED + 1)
     for _ in range(20):
         for body in searches(texts):
@@ -90,15 +75,16 @@ def search(client):
 
 
 def instructions(binary, folder):
-    """Millions of instructions by kind of work, without those of the start."""
+    """Millions of instructions by kind of work, those of a server without its start."""
     for kind in ("fixed", "combined"):
         lines.write(folder / f"few-{kind}", kind, 5_000, SEED)
-    collect = lambda kind, *more: [binary, "bench", "collect", str(folder / f"few-{kind}"), "--dir", str(folder), "--rounds", "1", *more]
-    idle, written = (counted([binary], folder, work) for work in (lambda _: None, write))
-    found = {"search": counted([binary], folder, search) - written, "ingest": written - idle,
-             "parsing, dissect": counted(collect("fixed", *DISSECT), folder),
-             "parsing, nginx": counted(collect("combined", "--parse", "nginx_access"), folder)}
-    return {kind: count / 1e6 for kind, count in found.items()}
+    collect = lambda kind, *more: [binary, "bench", "collect", folder / f"few-{kind}", "--dir", folder, "--rounds", "1", *more]
+    with callgrind.Counted(binary) as server:
+        client = Client(server.address)
+        ingest, searched = (server.count(lambda: work(client)) for work in (write, search))
+    found = {"search": searched, "ingest": ingest, "parsing, dissect": callgrind.program(collect("fixed", *DISSECT)),
+             "parsing, nginx": callgrind.program(collect("combined", "--parse", "nginx_access"))}
+    return {kind: counts.total / 1e6 for kind, counts in found.items()}
 
 
 def kept(files, counts):
@@ -130,24 +116,19 @@ def compared(given, old, new, folder):
     return statistics.geometric_mean(ratios), sum(told), len(told)
 
 
-def no_valgrind():
-    """Why instructions are not counted here, if they are not."""
-    return None if shutil.which("valgrind") else "valgrind is not installed (apt-get install valgrind)"
-
-
 def counts_of(given, folder):
-    """Instructions by build and kind of work, or why there are none."""
-    if reason := no_valgrind():
+    """Instructions by build and kind of work, or why there are none: what was measured before is told whatever becomes of them."""
+    if reason := callgrind.missing():
         return reason
     try:
         return {name: instructions(binary, folder) for name, binary in given.builds.items()}
-    except (OSError, subprocess.CalledProcessError, json.JSONDecodeError) as error:
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
         return f"the program does not run under valgrind ({error})"
 
 
 def report(given, folder):
     # Said also before the minutes in which it could be installed.
-    if reason := no_valgrind():
+    if reason := callgrind.missing():
         print(f"Instructions will not be counted: {reason}.", file=sys.stderr, flush=True)
     for kind in ("fixed", "combined"):
         lines.write(folder / kind, kind, given.lines, SEED)

@@ -13,15 +13,15 @@ START = ["--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
 
 class Server:
     """A context manager; `under` is a command that runs the server, such as a tool that counts, `beside` one that runs its
-    clients, `env` adds variables."""
+    clients, `env` adds variables, `errors` is where what it complains of goes."""
 
-    def __init__(self, binary, under=(), beside=(), env=None):
-        self.binary, self.under, self.beside, self.env = str(binary), under, beside, env or {}
+    def __init__(self, binary, under=(), beside=(), env=None, errors=subprocess.DEVNULL):
+        self.binary, self.under, self.beside, self.env, self.errors = str(binary), under, beside, env or {}, errors
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
         command = [*self.under, self.binary, "serve", "--data", str(self.folder / "data"), *START]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.errors,
                                         env={**os.environ, **self.env})
         listening = json.loads(self.process.stdout.readline())["listening"]
         self.address, self.grpc = listening["http"], listening["grpc"]

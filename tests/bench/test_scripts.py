@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import importlib.util
+import json
 import os
 import pathlib
 import re
@@ -283,6 +284,30 @@ class Scripts(BenchTest):
         self.assertEqual(vectors.up_to(24, [10, 24, 32]), [10, 24])
         self.assertEqual(vectors.up_to(24, [[4, 10], [128, 30]]), [[4, 10], [128, 30]])
         self.assertEqual(vectors.up_to(0, [10, 2560]), [10, 2560])
+
+    def test_functions_of_callgrind_have_what_they_take_themselves(self):
+        read = module("callgrind.py").read
+        functions = read(line + "\n" for line in [
+            "# callgrind format", "events: Ir", "", "fl=(1) a.rs", "fn=(1) clew::run::h0123456789abcdef", "10 5", "+2 7",
+            "cfn=(2) clew::{impl#3}::ask::{closure#1}", "calls=2 40", "* 900", "-1 1",
+            "fn=(2)", "40 850", "fn=(3) clew::run::h0123456789abcdef'2", "10 50", "totals: 913"])
+        self.assertEqual(functions, {"clew::run": 63, "clew::{impl}::ask::{closure}": 850})
+
+    @unittest.skipUnless(shutil.which("valgrind") and shutil.which("callgrind_control"), "valgrind is not installed")
+    @unittest.skipUnless(importlib.util.find_spec("opensearchpy"), "opensearch-py is not installed")
+    def test_a_program_that_ends_under_callgrind_says_of_what(self):
+        program, serving = self.folder / "program", json.dumps({"listening": {"http": "127.0.0.1:1", "grpc": "127.0.0.1:1"}})
+        # One that does not begin, and one that ends while it is asked.
+        for begins in ("", f"echo '{serving}'; sleep 1; "):
+            program.write_text(f"#!/bin/sh\n{begins}echo it does not serve >&2\nexit 3\n")
+            program.chmod(0o755)
+            with self.assertRaisesRegex(RuntimeError, "it ended by 3: .*it does not serve"):
+                with module("callgrind.py").Counted(program):
+                    raise ConnectionError("closed the connection")
+        # What was measured before is not lost with it.
+        given = argparse.Namespace(builds={"old": program})
+        told = module("pgo/run.py").counts_of(given, self.folder)
+        self.assertRegex(told, r"^the program does not run under valgrind \(it ended by 3: .*it does not serve")
 
     def test_counted_instructions_are_rows_beside_what_was_measured(self):
         out = self.write("1.json", [{"name": "bulk", "params": {"batch": 10}, "metrics": {"cpu_us": 3.5}}])
