@@ -18,6 +18,7 @@ TITLE = "# Results\n\nEach section is written by the command it names; ratios ar
 # The section that is made of the first lines of the others, and what in them it is made of.
 DURATIONS = "How long benchmarks take"
 FIRST_LINE = re.compile(r"^`(?P<command>[^`\n]+)`, (?P<date>[\d-]{10}): (?P<machine>.*); took (?P<seconds>[\d,]+) s\.$", re.M)
+TARGET = re.compile(r"^`(make bench-[a-z-]+)", re.M)
 BEGAN = time.monotonic()
 # What a benchmark was told that it does not do by itself, as `make` takes it: its section says so. These are places, and no part of it.
 TOLD = []
@@ -185,4 +186,10 @@ def durations(text):
             longest[line["command"]] = line["date"], seconds, line["machine"]
     rows = [f"| `{command}` | {seconds / 60:.1f} | {date} | {machine} |" for command, (date, seconds, machine) in sorted(longest.items())]
     return ["Of those that have run since it is noted; building and installing are not part of it.", "",
-            "| command | minutes | date | machine |", "| --- | --- | --- | --- |", *rows]
+            "| command | minutes | date | machine |", "| --- | --- | --- | --- |", *rows, *not_known(text, longest)]
+
+
+def not_known(text, commands):
+    """Lines about the targets that sections are of and none of these commands is of."""
+    rest = sorted(set(TARGET.findall(text)) - {command.split(" ARGS=")[0] for command in commands})
+    return ["", f"Not noted yet: {', '.join(f'`{target}`' for target in rest)}."] if rest else []

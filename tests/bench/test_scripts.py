@@ -151,6 +151,7 @@ class Scripts(BenchTest):
         self.assertEqual(rows, [["| `make bench-one ARGS=x`", "22.0"], ["| `make bench-two`", "22.0"]])
         self.assertEqual(re.findall("^## (.*)$", text, re.M), ["Old", "First", results.DURATIONS, "Second", "Third"])
         self.assertIn("; took 90 s.\n\nfirst\n", text)
+        self.assertRegex(text, r"\nNot noted yet: `make bench-old`\.\n")
 
     def test_what_is_in_the_way_of_a_benchmark_is_found_out_before_it_begins(self):
         binary, none = os.environ["CLEW_BIN"], str(self.folder / "none")
