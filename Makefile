@@ -25,7 +25,7 @@ SYSLOG := $(CLEW_CACHE)/syslog
 # Two programs that Debian does not install beside each other, and what they need that not every machine has.
 SYSLOG_PACKAGES := rsyslog rsyslog-gnutls rsyslog-openssl liblognorm5 libestr0 libfastjson4 syslog-ng-core libivykis0 libjson-c5 libnet1 libwrap0 libnsl2 libpcre3
 
-.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults kill-log torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-at-once bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns build package pgo pgo-build pgo-server deny doc clean
+.PHONY: help demo test test-rust test-kafka test-clients clients conformance differential fuzz-rest fuzz-filter faults kill-log torture soak check bench-log bench-vectors bench-msmarco bench-shards bench-at-once bench-text bench-collect bench-opensearch bench-milvus bench-restart bench-under-merge bench-serve bench-growth bench-always-on bench-reports bench-turns bench-instructions build package pgo pgo-build pgo-server deny doc clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -122,6 +122,9 @@ bench-reports: build pgo-build ## the reports that Clew's benchmarks are modelle
 
 bench-turns: ## two builds in turns (ABBA), and what differs by more than chance; ARGS="--old A --new B -- serve search --seconds 2"
 	python3 bench/turns.py $(ARGS)
+
+bench-instructions: $(VENV)/.installed ## two builds by callgrind: instructions a search and a document, and which functions differ; ARGS="--old A --new B"
+	$(PYTHON) bench/instructions.py $(ARGS)
 
 bench-opensearch: pgo-build ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)

@@ -14,6 +14,15 @@ MAPPING = {
         "title": {"type": "text"}, "text": {"type": "text"}}},
 }
 BATCH = 1000
+# What is asked, with a text each time.
+SEARCHES = {
+    "match, ten best with source": lambda text: {"size": 10, "query": {"match": {"text": text}}},
+    "bool: match and filter": lambda text: {
+        "size": 10, "query": {"bool": {"must": {"match": {"text": text}}, "filter": {"term": {"section": "libs"}}}}},
+    "match and terms aggregation": lambda text: {
+        "size": 0, "query": {"match": {"text": text}}, "aggs": {"sections": {"terms": {"field": "section"}}}},
+    "nothing found": lambda text: {"query": {"term": {"name": "no package is called so"}}},
+}
 
 
 def words(seed, count=20_000):

@@ -28,14 +28,6 @@ from tests.real_opensearch import Missing  # noqa: E402
 INDEX, LARGE = "/bench", "/large"
 NDJSON = "application/x-ndjson"
 BEFORE = "before"
-SEARCHES = {
-    "match, ten best with source": lambda text: {"size": 10, "query": {"match": {"text": text}}},
-    "bool: match and filter": lambda text: {
-        "size": 10, "query": {"bool": {"must": {"match": {"text": text}}, "filter": {"term": {"section": "libs"}}}}},
-    "match and terms aggregation": lambda text: {
-        "size": 0, "query": {"match": {"text": text}}, "aggs": {"sections": {"terms": {"field": "section"}}}},
-    "nothing found": lambda text: {"query": {"term": {"name": "no package is called so"}}},
-}
 # What is wanted, as a share of OpenSearch's figure or as a figure of its own.
 TARGETS = {
     "bulk": ("at least", 2.0), "match, ten best with source, CPU": ("at most", 0.35),
@@ -83,7 +75,7 @@ def bulk(server, figures, bodies, count):
 
 
 def searches(server, figures, questions, warm):
-    for name, make in SEARCHES.items():
+    for name, make in corpus.SEARCHES.items():
         bodies = [json.dumps(make(text)).encode() for text in questions]
         for body in bodies[:warm]:
             server.client.call("POST", f"{INDEX}/_search", body)

@@ -1,6 +1,7 @@
 """What `make bench-…` runs where no peer is needed, with tiny sizes: the rows that it keeps and the section that it writes."""
 
 import argparse
+import collections
 import contextlib
 import importlib.util
 import json
@@ -18,6 +19,8 @@ from .base import SECONDS_MAX, BenchTest
 
 # Of each load, one after the other until all of them have measured something.
 SECONDS_TRIED = [0.2, 1, 5]
+# Of a server that is fifty times as slow, twice; of a debug build callgrind reads symbols for minutes.
+VALGRIND_SECONDS_MAX = 3600
 BENCH = pathlib.Path(__file__).parents[2] / "bench"
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 HAS_PYMILVUS = HAS_NUMPY and importlib.util.find_spec("pymilvus") is not None
@@ -165,6 +168,10 @@ class Scripts(BenchTest):
             ("turns.py", ["--old", binary, "--new", none, *load], f"no such program: {none}"),
             ("turns.py", ["--old", binary, "--new", binary, "--rounds", "0", *load], "--rounds is 0"),
             ("pgo/run.py", ["--old", binary, "--new", binary, "--rounds", "-1"], "--rounds is -1"),
+            ("instructions.py", ["--old", binary, "--new", none], f"no such program: {none}"),
+            ("instructions.py", ["--old", binary, "--new", binary, "--documents", "2000"], "--documents has to be 7,000 or more"),
+            ("instructions.py", ["--old", binary, "--new", binary, "--requests", "4"], "--requests has to be 5 or more"),
+            ("instructions.py", ["--old", binary, "--new", binary, "--dims", "0"], "have to be 1 or more"),
             ("pgo/train.py", ["--bin", none, "--out", str(self.folder)], f"no such program: {none}"),
             ("pgo/train.py", ["--bin", binary, "--out", f"{none}/counted"], f"cannot write {none}/counted"),
             ("serve/growth.py", ["--bin", binary, "--json", f"{none}/rows.json"], f"cannot write {none}/rows.json"),
@@ -180,7 +187,7 @@ class Scripts(BenchTest):
         for path, package in [("milvus/restart.py", "pymilvus"), ("milvus/run.py", "pymilvus"), ("vectors/run.py", "numpy"),
                               ("vectors/under_merge.py", "numpy"), ("vectors/msmarco.py", "numpy"), ("vectors/shards.py", "numpy"),
                               ("opensearch/run.py", "opensearchpy"), ("pgo/run.py", "opensearchpy"), ("serve/always_on.py", "opensearchpy"),
-                              ("pgo/train.py", "opensearchpy")]:
+                              ("pgo/train.py", "opensearchpy"), ("instructions.py", "opensearchpy")]:
             with self.subTest(path=path):
                 # Without the packages of whichever environment this runs in.
                 done = subprocess.run([sys.executable, "-I", "-S", BENCH / path, "--help"], capture_output=True, text=True,
@@ -293,6 +300,41 @@ class Scripts(BenchTest):
             "cfn=(2) clew::{impl#3}::ask::{closure#1}", "calls=2 40", "* 900", "-1 1",
             "fn=(2)", "40 850", "fn=(3) clew::run::h0123456789abcdef'2", "10 50", "totals: 913"])
         self.assertEqual(functions, {"clew::run": 63, "clew::{impl}::ask::{closure}": 850})
+
+    @unittest.skipUnless(importlib.util.find_spec("opensearchpy"), "opensearch-py is not installed")
+    def test_functions_that_differ_the_most_come_first(self):
+        instructions, Counts = module("instructions.py"), module("callgrind.py").Counts
+        old, new = {"same": 50, "gone": 10, "more": 1, "less": 30}, {"same": 50, "more": 40, "less": 20}
+        self.assertEqual(instructions.differences(old, new), [("more", 1, 40), ("gone", 10, 0), ("less", 30, 20)])
+        found = {"old": {"bulk": old}, "new": {"bulk": new}}
+        lines = instructions.report(found)
+        self.assertIn("| bulk | 91 | 110 | 1.2088 |", lines)
+        self.assertIn("| `more` | 1 | 40 | +39 |", lines)
+        self.assertEqual([row["metrics"]["instructions"] for row in instructions.kept(found).named("instructions")], [[91], [110]])
+        found["new"]["bulk"] = {"0x0000000003447250": 70, "more": 40}
+        self.assertFalse([line for line in instructions.report(found) if "more" in line])
+        # What a server does by itself is in few rounds.
+        rounds = [Counts(0, collections.Counter(work=100, **own)) for own in ({"upkeep": 900}, {}, {"upkeep": 700}, {}, {"upkeep": 80})]
+        self.assertEqual(instructions.typical(rounds, 10), {"work": 10, "upkeep": 0})
+
+    @unittest.skipUnless(shutil.which("valgrind") and shutil.which("callgrind_control"), "valgrind is not installed")
+    @unittest.skipUnless(importlib.util.find_spec("opensearchpy"), "opensearch-py is not installed")
+    def test_instructions_of_two_builds_are_counted(self):
+        binary = os.environ["CLEW_BIN"]
+        command = [sys.executable, BENCH / "instructions.py", "--old", binary, "--new", binary, "--documents", 7000, "--requests", 25,
+                   "--vectors", 200, "--dims", 8, "--json", self.folder / "rows.json"]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=VALGRIND_SECONDS_MAX, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        by_build = {}
+        for row in self.read("rows.json")["rows"]:
+            by_build.setdefault(row["params"]["build"], {})[row["params"]["what"]] = row["metrics"]["instructions"][0]
+        self.assertEqual(len(by_build["old"]), 6)
+        self.assertEqual(by_build["old"].keys(), by_build["new"].keys())
+        self.assertGreater(min(by_build["old"].values()), 1000)
+        # Hundreds of thousands in each document and search, so that little else weighs.
+        for what in ("bulk, a document", "match, ten best with source"):
+            self.assertLess(abs(by_build["new"][what] / by_build["old"][what] - 1), 0.2, what)
+        self.assertRegex(done.stdout, r"\| bulk, a document \| [\d,]+ \| [\d,]+ \| [\d.]+ \|")
 
     @unittest.skipUnless(shutil.which("valgrind") and shutil.which("callgrind_control"), "valgrind is not installed")
     @unittest.skipUnless(importlib.util.find_spec("opensearchpy"), "opensearch-py is not installed")
