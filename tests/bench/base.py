@@ -1,15 +1,29 @@
 """What the tests of `clew bench` share: how the binary is run, and what becomes of it."""
 
+import importlib.util
 import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
+BENCH = pathlib.Path(__file__).parents[2] / "bench"
 SECONDS_MAX = 600
 # Of a load, one after the other until something is measured.
 SECONDS_TRIED = [0.3, 3, 30, 60]
+
+
+def module(path):
+    """A benchmark, without running it; what lies beside it is found as when it runs."""
+    folder = str((BENCH / path).parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    spec = importlib.util.spec_from_file_location("benchmark", BENCH / path)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
 
 
 class BenchTest(unittest.TestCase):
