@@ -109,9 +109,12 @@ def gone(process):
 
 def program(command):
     """What a program does from its start to its end."""
-    with tempfile.TemporaryDirectory(prefix="clew-callgrind-") as folder:
-        out = pathlib.Path(folder) / "counts"
-        subprocess.run([*TOOL, f"--callgrind-out-file={out}", *map(str, command)], check=True, stdout=subprocess.DEVNULL)
+    binary, *arguments = map(str, command)
+    with tempfile.TemporaryDirectory(prefix="clew-callgrind-") as name:
+        folder = pathlib.Path(name)
+        out = folder / "counts"
+        tool = [*TOOL, f"--callgrind-out-file={out}", with_names(binary, folder)]
+        subprocess.run([*tool, *arguments], check=True, stdout=subprocess.DEVNULL)
         return added([out])
 
 

@@ -7,7 +7,8 @@ server does by the clock, as looking how much memory is left, is left out. Two r
 crowded machine, or of few requests, those of searches by some hundredths. Functions have names where `clew.debug` lies beside each
 binary, as `make build` leaves it.
 
-    python3 bench/instructions.py --old CLEW --new CLEW [--documents 20000] [--requests 200] [--vectors 5000] [--dims 128]
+    python3 bench/instructions.py --old CLEW --new CLEW [--documents 20000] [--bulk 1000] [--requests 200]
+                                  [--vectors 5000] [--dims 128]
 """
 
 import argparse
@@ -36,9 +37,9 @@ MILVUS_ROWS = 1000
 SEED = 41
 
 
-def bulk(server, documents):
+def bulk(server, documents, size):
     """What documents cost with making them findable; afterwards all of them lie in one segment."""
-    client, bodies = Client(server.address), list(corpus.batches(documents))
+    client, bodies = Client(server.address), list(corpus.batches(documents, size=size))
     client.call("PUT", INDEX, corpus.MAPPING)
 
     def send(some):
@@ -51,7 +52,7 @@ def bulk(server, documents):
     rounds = [server.count(lambda: send([body])) for body in bodies[WARM:WARM + ROUNDS]]
     send(bodies[WARM + ROUNDS:])
     client.call("POST", f"{INDEX}/_forcemerge?max_num_segments=1")
-    return typical(rounds, corpus.BATCH)
+    return typical(rounds, size)
 
 
 def searches(server, documents, requests):
@@ -108,7 +109,7 @@ def counted(binary, given):
     """What a request takes of a build by kind of work and function."""
     documents = corpus.packages()[0][:given.documents]
     with callgrind.Counted(binary) as server:
-        found = {BULK: bulk(server, documents)}
+        found = {BULK: bulk(server, documents, given.bulk)}
         found.update(searches(server, documents, given.requests))
         found[MILVUS] = milvus(server, given)
     return found
@@ -155,19 +156,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--old", required=True, help="the binary before")
     parser.add_argument("--new", required=True, help="the binary after")
-    parser.add_argument("--documents", type=int, default=20_000, help=f"that are searched; the cost of {ROUNDS * corpus.BATCH:,} of them is told")
+    parser.add_argument("--documents", type=int, default=20_000, help=f"that are searched; the cost of those of {ROUNDS} bulks is told")
+    parser.add_argument("--bulk", type=int, default=corpus.BATCH, help="documents of a bulk")
     parser.add_argument("--requests", type=int, default=200, help=f"of each kind that are counted, in {ROUNDS} rounds, after as many that are not")
     parser.add_argument("--vectors", type=int, default=5_000)
     parser.add_argument("--dims", type=int, default=128, help="of the vectors")
     parser.add_argument("--results", nargs="?", const=str(RESULTS), default="-", help="where the section is written: RESULTS.md if nothing is said, nowhere without this")
     results.add_json(parser)
     given = results.given(parser, "old", "new")
-    if given.documents < (least := (WARM + ROUNDS) * corpus.BATCH):
-        parser.error(f"--documents has to be {least:,} or more: {WARM * corpus.BATCH:,} go before those that are counted")
+    if given.documents < (least := (WARM + ROUNDS) * given.bulk):
+        parser.error(f"--documents has to be {least:,} or more: {WARM} bulks go before the {ROUNDS} that are counted")
     if given.requests < ROUNDS:
         parser.error(f"--requests has to be {ROUNDS} or more")
-    if min(given.vectors, given.dims) < 1:
-        parser.error("--vectors and --dims have to be 1 or more")
+    if min(given.bulk, given.vectors, given.dims) < 1:
+        parser.error("--bulk, --vectors and --dims have to be 1 or more")
     if reason := callgrind.missing():
         print(f"skipped: {reason}")
         return

@@ -75,11 +75,11 @@ def sentences(count):
     return [{"id": at, "section": dice.choice(SECTIONS), "text": text} for at, text in enumerate(texts)], source
 
 
-def batches(documents, start=0):
+def batches(documents, start=0, size=BATCH):
     """Bodies of bulk requests."""
-    for first in range(0, len(documents), BATCH):
+    for first in range(0, len(documents), size):
         lines = []
-        for at, document in enumerate(documents[first:first + BATCH], start + first):
+        for at, document in enumerate(documents[first:first + size], start + first):
             lines += [json.dumps({"index": {"_id": str(at)}}), json.dumps(document, ensure_ascii=False)]
         yield ("\n".join(lines) + "\n").encode()
 

@@ -45,8 +45,8 @@ class Instructions(BenchTest):
     @unittest.skipUnless(HAS_VALGRIND, "valgrind is not installed")
     def test_instructions_of_two_builds_are_counted(self):
         binary = os.environ["CLEW_BIN"]
-        command = [sys.executable, BENCH / "instructions.py", "--old", binary, "--new", binary, "--documents", 7000, "--requests", 25,
-                   "--vectors", 200, "--dims", 8, "--json", self.folder / "rows.json"]
+        command = [sys.executable, BENCH / "instructions.py", "--old", binary, "--new", binary, "--documents", 400, "--bulk", 50,
+                   "--requests", 25, "--vectors", 200, "--dims", 8, "--json", self.folder / "rows.json"]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=VALGRIND_SECONDS_MAX, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         by_build = {}
