@@ -153,6 +153,32 @@ class Booked(unittest.TestCase):
         written = self.client.done("POST", "/_bulk", [{"index": {"_index": "another"}}, {"a": 1}])
         self.assertEqual(written["items"][0]["index"]["error"]["type"], "validation_exception")
 
+    def test_values_of_one_field_in_many_others(self):
+        others = [f"f{n}" for n in range(900)]
+        text = {"type": "text"}
+        copied = {name: text for name in others} | {"from": {"type": "text", "copy_to": others}}
+        several = {"from": {"type": "text", "fields": {name: text for name in others}}}
+        within = {"o": {"type": "nested", "include_in_root": True, "properties": several}}
+        large, small = (" ".join(f"word{n % 5_000}" for n in range(count)) for count in (11_000, 100))
+        for index, properties in ("copied", copied), ("several", several), ("within", within):
+            self.client.done("PUT", f"/{index}", {"mappings": {"properties": properties}})
+
+            def document(value, index=index):
+                return {"o": [{"from": value}]} if index == "within" else {"from": value}
+
+            self.assertEqual(self.asked("POST", f"/{index}/_doc", document(large)).status, 413)
+            lines = [line for value in (small, large, small) for line in ({"index": {}}, document(value))]
+            items = self.asked("POST", f"/{index}/_bulk?refresh=true", lines).body["items"]
+            self.assertEqual([item["index"]["status"] for item in items], [201, 413, 201])
+            self.client.done("PUT", f"/{index}/_doc/1", document(small))
+            update = self.asked("POST", f"/{index}/_update/1", {"doc": document(large)})
+            self.assertEqual(update.status, 413)
+            self.assertEqual(self.client.done("POST", f"/{index}/_refresh")["_shards"]["failed"], 0)
+            self.assertEqual(self.client.done("GET", f"/{index}/_count")["count"], 3)
+        self.client.done("PUT", "/copied/_mapping", {"properties": {"query": {"type": "percolator"}}})
+        percolate = {"query": {"percolate": {"field": "query", "document": {"from": large}}}}
+        self.assertEqual(self.asked("POST", "/copied/_search", percolate).status, 400)
+
     def test_terms_within_terms(self):
         shingle = {"type": "shingle", "max_shingle_size": 4}
         analyzers = {"paths": {"tokenizer": "path_hierarchy"}, "shingles": {"tokenizer": "standard", "filter": ["s"] * 5}}

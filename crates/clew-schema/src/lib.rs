@@ -65,10 +65,10 @@ pub use date::{
     parse_zone,
 };
 pub use document::{
-    DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument, RangeRelation, Span,
-    StoredNumbers, StoredObjectVectors, StoredVector, UnfitKind, ValueProblem, VectorValue, Whole,
-    check_vector_element, feature_code, feature_weight, lacks_object_vectors, restore_vectors,
-    restored, values_at, wanted_span,
+    CopyRoom, DocumentError, EndReader, GivenEnds, NestedObject, Parsed, ParsedDocument,
+    RangeRelation, Span, StoredNumbers, StoredObjectVectors, StoredVector, UnfitKind, ValueProblem,
+    VectorValue, Whole, check_vector_element, feature_code, feature_weight, lacks_object_vectors,
+    restore_vectors, restored, values_at, wanted_span,
 };
 pub use json_fault::{JsonFault, TextPlace};
 pub use mapping::{

@@ -6,12 +6,12 @@
 
 use std::sync::Arc;
 
-use clew_schema::{Mapping, Parsed};
+use clew_schema::Parsed;
 use serde_json::Value;
 
 use crate::base::error::EngineError;
 use crate::index::handle::Index;
-use crate::shard::{Prepared, Text};
+use crate::shard::{CopyMemory, Prepared, Text};
 
 /// A document can ask for new fields only so often: each round adds all that it lacks, and other
 /// documents may add between two rounds.
@@ -26,26 +26,22 @@ pub(crate) type KeepMapping<'k> = dyn Fn(Value) -> Result<(), EngineError> + 'k;
 impl Index {
     /// Parses a document under the mapping, which grows first by the fields that the document
     /// brings; `keep` makes that durable where the document is one of the grown mapping, so that what is refused leaves no
-    /// fields behind. Its vectors may come beside its text.
+    /// fields behind. Its vectors may come beside its text. What its values become in further fields is booked.
     pub(crate) fn prepare(
         &self,
         id: &str,
         (text, vectors): Text<'_>,
         keep: &KeepMapping<'_>,
+        mut copies: CopyMemory<'_>,
     ) -> Result<Prepared, EngineError> {
-        let parse = |mapping: &Mapping| {
-            let parsed = mapping.parse_stripped(text, vectors.clone());
-            parsed.map_err(|source| EngineError::Document {
-                id: id.to_string(),
-                source,
-            })
-        };
         for round in 0..ROUNDS_MAX {
             let mut mapping = self.mapping();
-            let parsed = parse(&mapping)?;
+            let parsed = copies.parse(&mapping, id, (text, vectors.clone()))?;
             let fields = match parsed {
                 // A document borrows from its text, and from nothing of the mapping.
-                Parsed::Document(document) => return Ok(Prepared::of(mapping, document)),
+                Parsed::Document(document) => {
+                    return Ok(Prepared::of(mapping, document, copies.into_taken()));
+                }
                 Parsed::NeedsMapping(fields) => fields,
             };
             let mut changing = None;
@@ -55,7 +51,7 @@ impl Index {
             }
             let limits = self.settings().mapping_limits;
             let grown = Arc::new(mapping.grown(fields, limits)?);
-            let parsed = parse(&grown)?;
+            let parsed = copies.parse(&grown, id, (text, vectors.clone()))?;
             let encoded = grown.encode();
             let _changing = changing.unwrap_or_else(|| self.changing.lock());
             if !Arc::ptr_eq(&mapping, &self.mapping()) {
@@ -64,7 +60,7 @@ impl Index {
             keep(encoded)?;
             self.mapping.store(grown.clone());
             if let Parsed::Document(document) = parsed {
-                return Ok(Prepared::of(grown, document));
+                return Ok(Prepared::of(grown, document, copies.into_taken()));
             }
         }
         Err(EngineError::InvalidRequest {

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
+use clew_platform::Reservation;
 use clew_schema::{FieldId, Mapping, NestedObject, VectorValue};
 use tantivy::schema::OwnedValue;
 
@@ -48,6 +49,16 @@ impl ShardWrite {
             ShardAction::Delete => 0,
         };
         (body + self.target.id.len()) as u64
+    }
+
+    /// What is booked for values of its document in further fields.
+    pub(crate) fn copies_bytes(&self) -> usize {
+        match &self.action {
+            ShardAction::Index { document, .. } => {
+                document.copies.as_ref().map_or(0, Reservation::bytes)
+            }
+            ShardAction::Update(_) | ShardAction::Delete => 0,
+        }
     }
 }
 
@@ -268,6 +279,7 @@ impl Writer {
             source,
             nested,
             id_fields,
+            copies,
             ..
         } = document;
         let ids = std::iter::once(Mapping::ID).chain(id_fields);
@@ -281,6 +293,7 @@ impl Writer {
             source,
             vectors,
             row,
+            copies,
         };
         let (first, doc, buffer) = self.place(objects, document)?;
         let buffered = Buffered {
@@ -353,5 +366,6 @@ fn nested_row(object: NestedObject, row: &Row) -> SegmentDocument {
         source: Vec::new(),
         vectors,
         row,
+        copies: None,
     }
 }

@@ -1,5 +1,6 @@
 //! What a segment takes: tantivy's fields, and the parts that only our plugins see.
 
+use clew_platform::Reservation;
 use clew_schema::{FieldId, VectorValue};
 use tantivy::Document;
 use tantivy::schema::{Field, OwnedValue};
@@ -14,6 +15,8 @@ pub(super) struct SegmentDocument {
     pub(super) vectors: Vec<(FieldId, VectorValue)>,
     /// The document's row.
     pub(super) row: Row,
+    /// Memory of what its values became in further fields, those of its nested objects too.
+    pub(super) copies: Option<Reservation>,
 }
 
 /// What is kept for each document beside its fields.

@@ -20,7 +20,7 @@ use crate::base::waiting::aside;
 
 /// A buffer's size is asked for after this many documents.
 const LOOK_DOCS: u32 = 32;
-/// And after each document whose source is longer than this.
+/// And after each document whose source is longer than this, or of whose values many are in several fields.
 const LOOK_BYTES: usize = 64 << 10;
 /// A group of fewer documents waits for a buffer that somebody fills rather than begin another one: that takes megabytes, and
 /// makes one more segment.
@@ -127,7 +127,8 @@ impl Contents {
 fn bytes_of(document: &SegmentDocument) -> usize {
     let vectors = document.vectors.iter().map(|(_, vector)| vector.bytes());
     let bytes = document.source.len() + vectors.sum::<usize>();
-    bytes * UNSEEN_FACTOR + UNSEEN_OVERHEAD_BYTES
+    let copies = document.copies.as_ref().map_or(0, Reservation::bytes);
+    bytes * UNSEEN_FACTOR + UNSEEN_OVERHEAD_BYTES + copies
 }
 
 fn failed_in_the_middle() -> TantivyError {
@@ -201,7 +202,8 @@ impl Turn {
             }
             fill.unseen += 1;
             fill.unseen_bytes += bytes_of(&document);
-            if fill.unseen >= LOOK_DOCS || document.source.len() > LOOK_BYTES {
+            let is_large = document.source.len() > LOOK_BYTES || document.copies.is_some();
+            if fill.unseen >= LOOK_DOCS || is_large {
                 let bytes = builder.mem_usage();
                 fill.memory.set(bytes);
                 self.contents.size_bytes.store(bytes, Ordering::Relaxed);

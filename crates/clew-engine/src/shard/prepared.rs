@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::Reservation;
 use clew_query::{NoQuery, QueryReader};
 use clew_schema::{
     DocumentError, FieldId, FieldKind, Mapping, NestedObject, ParsedDocument, UnfitKind,
@@ -31,6 +32,8 @@ pub(crate) struct Prepared {
     /// The texts of queries that it stores, by field; not among its values before
     /// [`Prepared::store_queries`].
     pub(crate) queries: Vec<(FieldId, String)>,
+    /// Memory of what its values became in further fields, until they are in a buffer; none where that is little.
+    pub(crate) copies: Option<Reservation>,
     /// Its values were given up.
     is_text: bool,
 }
@@ -39,7 +42,11 @@ pub(crate) struct Prepared {
 const VALUE_BYTES: usize = 128;
 
 impl Prepared {
-    pub(crate) fn of(mapping: Arc<Mapping>, document: ParsedDocument<'_>) -> Self {
+    pub(crate) fn of(
+        mapping: Arc<Mapping>,
+        document: ParsedDocument<'_>,
+        copies: Option<Reservation>,
+    ) -> Self {
         Prepared {
             mapping,
             fields: document.fields,
@@ -50,6 +57,7 @@ impl Prepared {
             id_fields: document.id_fields,
             needs_routing: document.needs_routing,
             queries: document.queries,
+            copies,
             is_text: false,
         }
     }
@@ -75,6 +83,7 @@ impl Prepared {
     pub(crate) fn keep_text(&mut self) {
         self.fields = Vec::new();
         self.nested = Vec::new();
+        self.copies = None;
         self.is_text = true;
     }
 

@@ -293,7 +293,8 @@ fn prepare_logged(
     };
     let parsed = mapping.parse_accepted(source, vectors);
     match parsed.map_err(document_error)? {
-        Parsed::Document(document) => Ok(Prepared::of(mapping.clone(), document)),
+        // Documents of the log come one by one, whatever they become.
+        Parsed::Document(document) => Ok(Prepared::of(mapping.clone(), document, None)),
         Parsed::NeedsMapping(_) => Err(EngineError::InvalidRequest {
             reason: format!("logged document [{id}] does not fit its mapping"),
         }),

@@ -22,7 +22,9 @@ use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::destination::Destination;
 use crate::node::engine::{Engine, Inner};
-use crate::shard::{Plan, Planned, Prepared, Shard, ShardAction, ShardWrite, Text, Writer, logged};
+use crate::shard::{
+    CopyMemory, Plan, Planned, Prepared, Shard, ShardAction, ShardWrite, Text, Writer, logged,
+};
 use crate::write::batches::{ShardBatches, put_by_shard};
 use crate::write::left::Group;
 use crate::write::operations::{numbered, outcome, refused, tell_left_out};
@@ -243,7 +245,9 @@ impl Inner {
         self.check_room(index, shard, (&part.writer, room), (count as u64, bytes))?;
         part.writer.expect(count, bytes);
         let now = self.clock.monotonic();
-        let prepare = |id: &str, written: Text<'_>| self.parse(index, id, written);
+        let prepare = |id: &str, written: Text<'_>| {
+            self.parse(index, id, written, CopyMemory::of_new(&self.memory))
+        };
         let mut ahead = part.writer.ahead();
         part.steps.reserve(count);
         for (position, write, mut watch) in writes {
@@ -352,7 +356,9 @@ impl Inner {
         results: &mut [Option<Result<Written, EngineError>>],
     ) -> Result<(), EngineError> {
         let (index, shard, number) = (part.index, part.shard, part.number);
-        let prepare = |id: &str, written: Text<'_>| self.parse(index, id, written);
+        let prepare = |id: &str, written: Text<'_>| {
+            self.parse(index, id, written, CopyMemory::of_logged(&self.memory))
+        };
         let mut entries = (0..).map(|at| from.plus(at)).zip(sizes);
         // Bytes of documents that were parsed again and are not in the buffer yet.
         let mut waiting = 0;

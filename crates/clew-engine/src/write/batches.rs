@@ -30,6 +30,11 @@ impl Chunk {
         self.bytes = bytes;
         true
     }
+
+    /// Counts what the last one became beyond its length.
+    pub(super) fn brings(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 /// The operations of one shard, with their places in the request.

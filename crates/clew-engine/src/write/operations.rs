@@ -18,7 +18,9 @@ use crate::index::handle::{Index, count_write};
 use crate::index::write_outcome::{TouchedShard, WriteOutcome, Written};
 use crate::node::destination::Destination;
 use crate::node::engine::{Engine, Inner};
-use crate::shard::{Prepared, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text};
+use crate::shard::{
+    CopyMemory, Prepared, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text,
+};
 use crate::write::batches::{Chunk, ShardBatches, next_free, put_by_shard};
 use crate::write::left::Group;
 use crate::write::room::Room;
@@ -111,7 +113,10 @@ impl Inner {
             while let Some(operation) = operations.next_if(|next| chunk.takes(next)) {
                 match self.prepare(destination, operation) {
                     Err(error) => results[position] = Some(Err(error)),
-                    Ok(prepared) => put_by_shard(&mut shards, position, prepared),
+                    Ok(prepared) => {
+                        chunk.brings(prepared.1.copies_bytes());
+                        put_by_shard(&mut shards, position, prepared);
+                    }
                 }
                 position += 1;
             }
@@ -182,7 +187,8 @@ impl Inner {
                 vectors,
                 op_type,
             } => {
-                let document = self.parse(&index, &id, (&source, vectors))?;
+                let copies = CopyMemory::of_new(&self.memory);
+                let document = self.parse(&index, &id, (&source, vectors), copies)?;
                 ShardAction::Index { document, op_type }
             }
         };
@@ -203,9 +209,10 @@ impl Inner {
         index: &Index,
         id: &str,
         written: Text<'_>,
+        copies: CopyMemory<'_>,
     ) -> Result<Prepared, EngineError> {
         let keep = |encoded| self.log_mapping(index, encoded).map(|_| ());
-        let mut document = index.prepare(id, written, &keep)?;
+        let mut document = index.prepare(id, written, &keep, copies)?;
         let stored = document.store_queries(self.options.query_reader);
         let settings = index.settings();
         let timed = |()| match &settings.time_field {
@@ -230,7 +237,9 @@ impl Inner {
     ) {
         let shard = &index.shards[number as usize];
         let now = self.clock.monotonic();
-        let prepare = |id: &str, written: Text<'_>| self.parse(index, id, written);
+        let prepare = |id: &str, written: Text<'_>| {
+            self.parse(index, id, written, CopyMemory::of_new(&self.memory))
+        };
         let seat = shard.seat();
         let mut writer = match shard.writer_with_room() {
             Ok(writer) => writer,

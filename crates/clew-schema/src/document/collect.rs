@@ -7,6 +7,7 @@ use clew_analysis::for_each_token;
 use tantivy::schema::{Field, OwnedValue};
 use tantivy::tokenizer::{PreTokenizedString, Token};
 
+use super::copies::value_bytes;
 use super::vector::VectorValue;
 use crate::mapping::{FieldId, FieldKind, MappedField, Mapping};
 
@@ -82,6 +83,14 @@ impl<'m> Values<'m> {
                 .filter(|token| terms.contains(&token.text.as_str()));
             found.next().map(|token| token.text.clone())
         })
+    }
+
+    /// About what they take where they are given to another document too.
+    pub(super) fn bytes(&self) -> usize {
+        self.fields
+            .iter()
+            .map(|(_, value)| value_bytes(value))
+            .sum()
     }
 
     /// Gives the values to another document too.

@@ -37,6 +37,9 @@ impl<'m> Walk<'m, '_> {
     ) -> Result<()> {
         let (value, written) = self.tree()?;
         let inputs = self.propose(self.field(leaf.id), mapping, (&value, written))?;
+        for input in &inputs {
+            self.take_copies(leaf, input.len())?;
+        }
         for id in &leaf.multi_fields {
             let follower = self.field(*id);
             if let FieldKind::Completion(own) = &follower.kind {
@@ -156,6 +159,7 @@ impl<'m> Walk<'m, '_> {
         }
         // Other fields that take the same value have it as it is written.
         let text = Scalar::Text(Cow::Borrowed(written.trim_matches('"')));
+        self.take_copies(leaf, written.len())?;
         for id in leaf.multi_fields.iter().chain(&leaf.copies) {
             self.add_one(*id, &text)?;
         }
@@ -165,6 +169,7 @@ impl<'m> Walk<'m, '_> {
     /// A shape, in any of the forms it is written in; several in a list are one.
     pub(super) fn shape_value(&mut self, leaf: &'m FieldLeaf) -> Result<()> {
         let (value, written) = self.tree()?;
+        self.take_copies(leaf, written.len())?;
         let followers = leaf.multi_fields.iter().chain(&leaf.copies);
         for id in std::iter::once(&leaf.id).chain(followers) {
             let field = self.field(*id);

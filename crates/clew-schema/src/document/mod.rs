@@ -7,6 +7,7 @@ mod at_path;
 mod collect;
 mod composed;
 mod convert;
+mod copies;
 mod decimal;
 mod doc_count;
 mod dynamic;
@@ -35,6 +36,7 @@ use std::borrow::Cow;
 use tantivy::schema::{Field, OwnedValue};
 
 pub use at_path::values_at;
+pub use copies::CopyRoom;
 pub use error::{DocumentError, UnfitKind, ValueProblem};
 pub use features::{feature_code, feature_weight};
 pub use nested::NestedObject;
@@ -45,6 +47,7 @@ pub use vector::{VectorValue, check_vector_element};
 
 use crate::mapping::{FieldId, FieldKind, Mapping, NewFields};
 use collect::{Cuts, Values};
+use copies::Copies;
 use failure::Failure;
 use json::JsonReader;
 use object_vectors::ObjectVectors;
@@ -119,7 +122,21 @@ impl Mapping {
     pub fn parse_stripped<'a>(
         &self,
         source: &'a [u8],
+        vectors: Vec<(FieldId, VectorValue)>,
+    ) -> Result<Parsed<'a>, DocumentError> {
+        self.parse_within(source, vectors, &mut |_| true)
+    }
+
+    /// The same where there may be no room for what values become in the fields that follow theirs; whether there is, is asked
+    /// before they are made.
+    ///
+    /// # Errors
+    /// [`DocumentError`], also where there is none.
+    pub fn parse_within<'a>(
+        &self,
+        source: &'a [u8],
         mut vectors: Vec<(FieldId, VectorValue)>,
+        room: &mut CopyRoom<'_>,
     ) -> Result<Parsed<'a>, DocumentError> {
         // The mark that some systems write before any text is none of the document's.
         let source = source.strip_prefix(BYTE_ORDER_MARK).unwrap_or(source);
@@ -130,7 +147,8 @@ impl Mapping {
         }
         let reader =
             JsonReader::new(source).map_err(|error| DocumentError::malformed(error, source))?;
-        let mut walk = Walk::new(self, reader, Values::new(self, vectors));
+        let copies = Copies::of(source.len(), room);
+        let mut walk = Walk::new(self, reader, Values::new(self, vectors), copies);
         walk.nested.beside = of_objects;
         walk.document().map_err(|failure| match failure {
             Failure::Json(error) => DocumentError::malformed(error, source),

@@ -70,6 +70,10 @@ impl<'m> Walk<'m, '_> {
         };
         let mut own = std::mem::replace(&mut self.values, outer);
         self.nested.beside.next(&path, &mut own.vectors)?;
+        if nested.include_in_parent || nested.include_in_root {
+            let times = usize::from(nested.include_in_parent) + usize::from(nested.include_in_root);
+            self.take_room(own.bytes().saturating_mul(times))?;
+        }
         if nested.include_in_parent {
             own.share_with(&mut self.values);
         }

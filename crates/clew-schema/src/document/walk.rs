@@ -10,6 +10,7 @@ use super::collect::{Cuts, Values};
 use super::convert::{
     ImmenseTerm, Misfit, Scalar, TERM_BYTES_MAX, check_terms, convert, geo_point,
 };
+use super::copies::Copies;
 use super::dynamic::Inference;
 use super::error::{DocumentError, UnfitKind};
 use super::failure::{Result, alias_written, misfit, unreadable};
@@ -28,6 +29,8 @@ pub(super) struct Walk<'m, 'a> {
     pub(super) mapping: &'m Mapping,
     pub(super) reader: JsonReader<'a>,
     pub(super) values: Values<'m>,
+    /// What values become in fields that follow theirs.
+    pub(super) copies: Copies<'m>,
     pub(super) new_fields: Inference,
     pub(super) cuts: Cuts,
     /// The dotted path of the place in the document.
@@ -68,11 +71,17 @@ enum Place<'m> {
 }
 
 impl<'m, 'a> Walk<'m, 'a> {
-    pub(super) fn new(mapping: &'m Mapping, reader: JsonReader<'a>, values: Values<'m>) -> Self {
+    pub(super) fn new(
+        mapping: &'m Mapping,
+        reader: JsonReader<'a>,
+        values: Values<'m>,
+        copies: Copies<'m>,
+    ) -> Self {
         Walk {
             mapping,
             reader,
             values,
+            copies,
             new_fields: Inference::default(),
             cuts: Cuts::default(),
             path: String::new(),
@@ -363,6 +372,7 @@ impl<'m, 'a> Walk<'m, 'a> {
 
     /// Gives a value to a field and to those that follow it.
     fn add(&mut self, leaf: &'m FieldLeaf, scalar: &Scalar<'_>) -> Result<()> {
+        self.take_copies(leaf, scalar.as_str().len())?;
         let followers = leaf.multi_fields.iter().chain(&leaf.copies);
         for id in std::iter::once(&leaf.id).chain(followers) {
             self.add_one(*id, scalar)?;

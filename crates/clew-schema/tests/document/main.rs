@@ -13,6 +13,7 @@ use clew_schema::{Mapping, MappingError, NewFields, Parsed, ParsedDocument};
 use serde_json::{Value, json};
 use tantivy::schema::OwnedValue;
 
+mod copies;
 mod fetch;
 mod fuzz;
 mod growth;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use clew_platform::SimDisk;
+use clew_platform::{MemoryAccount, MemoryLimits, SimDisk};
 use serde_json::json;
 
 use super::*;
@@ -17,7 +17,9 @@ use crate::node::catalog_change::{CatalogChange, SettingsChange};
 use crate::node::engine::Engine;
 use crate::node::options::EngineOptions;
 use crate::shard::fixture::{delete, engine_with, put, put_all, put_source};
-use crate::shard::{Prepared, SegmentView, Shard, ShardAction, ShardWrite, Target, Text};
+use crate::shard::{
+    CopyMemory, Prepared, SegmentView, Shard, ShardAction, ShardWrite, Target, Text,
+};
 
 /// An engine with an index of one shard that three groups may write to at once.
 fn started(disk: &SimDisk) -> (Engine, Arc<Index>) {
@@ -34,10 +36,12 @@ fn placed(index: &Index, ids: &[&str]) -> Pending {
     let mut writer = shard.writer().unwrap();
     writer.expect(ids.len(), 0);
     let none = |_: &str, _: Text<'_>| -> Result<Prepared, EngineError> { unreachable!() };
+    let account = MemoryAccount::new(MemoryLimits::none());
     for id in ids {
         let source = json!({"n": 1}).to_string();
         let text = (source.as_bytes(), Vec::new());
-        let document = index.prepare(id, text, &|_| unreachable!());
+        let copies = CopyMemory::of_new(&account);
+        let document = index.prepare(id, text, &|_| unreachable!(), copies);
         let write = ShardWrite {
             target: Target {
                 id: (*id).to_string(),
@@ -359,6 +363,7 @@ fn few_documents_wait_for_a_buffer_rather_than_begin_one() {
 fn a_document_that_is_refused_with_its_fields_waits_for_no_change_of_the_mapping() {
     let (_engine, index) = started(&SimDisk::new());
     let _changing = index.changing.lock();
+    let account = MemoryAccount::new(MemoryLimits::none());
     // The first value of a new field says its type.
     for source in [
         json!({"new": [1, "x"]}),
@@ -366,7 +371,8 @@ fn a_document_that_is_refused_with_its_fields_waits_for_no_change_of_the_mapping
     ] {
         let source = source.to_string();
         let text = (source.as_bytes(), Vec::new());
-        let refused = index.prepare("a", text, &|_| unreachable!());
+        let copies = CopyMemory::of_new(&account);
+        let refused = index.prepare("a", text, &|_| unreachable!(), copies);
         assert!(matches!(refused, Err(EngineError::Document { .. })));
     }
 }

@@ -39,6 +39,16 @@ impl DocumentMatcher {
     /// # Errors
     /// When a document does not fit the mapping.
     pub fn build(mapping: &Mapping, documents: &[Vec<u8>]) -> Result<Self, QueryError> {
+        Self::build_within(mapping, documents, usize::MAX)
+    }
+
+    /// The same of documents that no index has taken: what their values become in further fields is bounded.
+    pub(crate) fn build_within(
+        mapping: &Mapping,
+        documents: &[Vec<u8>],
+        copies_bytes_max: usize,
+    ) -> Result<Self, QueryError> {
+        let mut copied: usize = 0;
         let mapping = Arc::new(mapping.frozen());
         let mut index = Index::create_in_ram(mapping.schema().clone());
         index.set_tokenizers(mapping.tokenizers());
@@ -48,7 +58,12 @@ impl DocumentMatcher {
         let mut kinds: Vec<Option<String>> = Vec::new();
         for source in documents {
             let refused = |reason: String| QueryError::create(reason);
-            let parsed = mapping.parse_document(source);
+            let mut own = 0;
+            let parsed = mapping.parse_within(source, Vec::new(), &mut |bytes| {
+                own = bytes;
+                copied.saturating_add(bytes) <= copies_bytes_max
+            });
+            copied = copied.saturating_add(own);
             let parsed = parsed.map_err(|error| refused(error.to_string()))?;
             let Parsed::Document(document) = parsed else {
                 return Err(refused("failed to parse the document".to_string()));
