@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clew_log::{Glsn, LogError};
 use clew_platform::MemoryExceeded;
-use clew_query::{AggErrorKind, QueryError};
+use clew_query::{AggErrorKind, QueryError, index_reason};
 use clew_schema::{DocumentError, MappingError};
 
 use crate::base::access::Purpose;
@@ -189,7 +189,7 @@ pub enum EngineError {
     #[error(transparent)]
     Log(#[from] LogError),
     /// tantivy failed.
-    #[error("index files of {place}: {source}")]
+    #[error("index files of {place}: {}", index_reason(source))]
     Tantivy {
         /// Which shard.
         place: String,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clew_log::{AppendOptions, Durability, Glsn, NewEntry};
 use clew_platform::Reservation;
+use clew_query::index_reason;
 use clew_schema::{FieldId, Mapping, NestedObject, VectorValue};
 use tantivy::schema::OwnedValue;
 
@@ -191,7 +192,7 @@ impl Writer {
             }
         });
         settled.map_err(|source| {
-            self.fail(&source);
+            self.fail(&index_reason(&source));
             self.tantivy_error(source)
         })
     }
@@ -257,7 +258,7 @@ impl Writer {
         // The log has the operation: from here on an error means that the buffer lacks it.
         self.try_apply_index(row, document, current, glsn)
             .map_err(|source| {
-                self.fail(&source);
+                self.fail(&index_reason(&source));
                 self.tantivy_error(source)
             })
     }

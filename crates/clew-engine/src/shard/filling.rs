@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use clew_platform::{Clock, MemoryPurpose, Reservation};
+use clew_query::index_reason;
 use clew_search::SegmentBuilder;
 use parking_lot::{Condvar, Mutex};
 use tantivy::index::Segment;
@@ -171,8 +172,9 @@ impl Turn {
         let filled = self.add(documents, clock);
         // Before anybody else has the buffer.
         filled.inspect_err(|cause| {
+            let cause = index_reason(cause);
             tracing::error!(%cause, "a document cannot be put into its segment");
-            health.fail(Remedy::Rebuild, &cause.to_string());
+            health.fail(Remedy::Rebuild, &cause);
         })
     }
 

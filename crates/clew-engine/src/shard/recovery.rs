@@ -10,10 +10,9 @@ use std::sync::atomic::AtomicU64;
 use arc_swap::ArcSwap;
 use clew_log::Glsn;
 use clew_platform::{Disk, TEMPORARY_SUFFIX};
+use clew_query::index_disk_error;
 use clew_schema::{Mapping, Parsed};
 use parking_lot::Mutex;
-use tantivy::TantivyError;
-use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentId;
 use tokio::sync::watch;
 
@@ -182,14 +181,9 @@ fn reason_of(error: &EngineError) -> String {
 fn refusal(error: &EngineError) -> Option<&io::Error> {
     match error {
         EngineError::Io { source, .. } => Some(source),
-        EngineError::Tantivy {
-            source:
-                TantivyError::IoError(source)
-                | TantivyError::OpenReadError(OpenReadError::IoError {
-                    io_error: source, ..
-                }),
-            ..
-        } => source.raw_os_error().map(|_| &**source),
+        EngineError::Tantivy { source, .. } => {
+            index_disk_error(source).filter(|source| source.raw_os_error().is_some())
+        }
         _ => None,
     }
 }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use clew_log::Glsn;
+use clew_query::index_reason;
 use parking_lot::MutexGuard;
 use tantivy::DocId;
 use tantivy::index::{Segment, SegmentId};
@@ -302,7 +303,7 @@ impl Shard {
         result: tantivy::Result<T>,
     ) -> Result<T, EngineError> {
         result.map_err(|source| {
-            writer.fail(&source);
+            writer.fail(&index_reason(&source));
             self.tantivy_error(source)
         })
     }

@@ -10,7 +10,7 @@ use clew_opensearch_mapping::{
     reason as mapping_reason,
 };
 use clew_platform::{MemoryExceeded, MemoryPurpose, MemoryScope};
-use clew_query::{AggError, QueryError};
+use clew_query::{AggError, QueryError, index_disk_error};
 use clew_schema::{DateFormat, DateStop, DocumentError, MappingError};
 use serde_json::Value;
 use tokio::task::JoinError;
@@ -102,8 +102,8 @@ impl From<&EngineError> for ApiError {
             EngineError::Log(_) => with_sources(named("translog_exception"), error),
             EngineError::Corrupt { .. } => named("corrupt_index_exception"),
             EngineError::Io { .. } => with_sources(named("i_o_exception"), error),
+            EngineError::Tantivy { source, .. } => named(files_error(index_disk_error(source))),
             EngineError::Panicked
-            | EngineError::Tantivy { .. }
             | EngineError::Incomplete { .. }
             | EngineError::MergeMemory { .. }
             | EngineError::MergeCancelled => named("exception"),
@@ -341,9 +341,14 @@ fn query_error_type(error: &QueryError) -> &'static str {
         | QueryError::Illegal { .. }
         | QueryError::Stopped
         | QueryError::Aggregation(_) => "illegal_argument_exception",
-        QueryError::Index(_) => "exception",
+        QueryError::Index(error) => files_error(index_disk_error(error)),
         QueryError::Io(_) => "i_o_exception",
     }
+}
+
+/// What is wrong with the files of an index: what the disk has said, or else something that OpenSearch has no name for.
+fn files_error(of_disk: Option<&std::io::Error>) -> &'static str {
+    of_disk.map_or("exception", |_| "i_o_exception")
 }
 
 /// What a field says of a value that does not fit it.

@@ -1,6 +1,7 @@
 //! Why a query could not be compiled or run.
 
 use super::aggregation::AggErrorKind;
+use super::index_failure::index_reason;
 use super::script::ScriptError;
 
 /// Why a query was refused or failed.
@@ -66,7 +67,7 @@ pub enum QueryError {
     #[error(transparent)]
     Reducing(Box<QueryError>),
     /// The segments could not be read, or a query met what it could not go on with.
-    #[error("{}", reason_of(.0))]
+    #[error("{}", index_reason(.0))]
     Index(#[source] tantivy::TantivyError),
     /// A file of a segment could not be read.
     #[error(transparent)]
@@ -115,14 +116,6 @@ impl QueryError {
         QueryError::Illegal {
             reason: reason.into(),
         }
-    }
-}
-
-/// What is wrong, without tantivy's words around it where it was told by a query.
-fn reason_of(error: &tantivy::TantivyError) -> String {
-    match error {
-        tantivy::TantivyError::InvalidArgument(reason) => reason.clone(),
-        other => other.to_string(),
     }
 }
 

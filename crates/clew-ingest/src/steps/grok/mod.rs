@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use clew_platform::stopped;
 use grok::Grok as Patterns;
-use grok::parser::{GrokComponent, grok_split};
+use grok::parser::{GrokComponent, GrokPatternError, grok_split};
 use serde_json::{Map, Value, json};
 
 use super::convert::Typed;
@@ -227,10 +227,23 @@ fn renamed(marked: &str, captures: &mut Vec<Capture>) -> Result<String, String> 
                 let named = |group: &str| add_capture(captures, group, Kind::Text);
                 out.push_str(&with_groups(&with_flags(string), named));
             }
-            GrokComponent::PatternError(reason) => return Err(format!("{reason:?}")),
+            GrokComponent::PatternError(reason) => return Err(no_pattern(&reason)),
         }
     }
     Ok(out)
+}
+
+/// What is wrong with a pattern.
+fn no_pattern(error: &GrokPatternError) -> String {
+    match error {
+        GrokPatternError::InvalidCharacter(letter) => {
+            format!("a pattern has [{letter}] where none may be")
+        }
+        GrokPatternError::InvalidPattern => "a pattern is not written as one".to_string(),
+        GrokPatternError::InvalidPatternDefinition => {
+            "a pattern that is defined in its place is not written as one".to_string()
+        }
+    }
 }
 
 /// Adds a capture for a field; returns its name in the expression.

@@ -1,5 +1,6 @@
 use super::*;
 use clew_log::Glsn;
+use clew_query::NoScore;
 
 fn check(error: &EngineError, status: u16, kind: &str) {
     let answer = ApiError::from(error);
@@ -75,6 +76,12 @@ fn every_engine_error_has_its_name_and_status() {
         source: io(),
     };
     check(&lost, 500, "i_o_exception");
+    // The one error of tantivy's that can be made here is one of the disk to it.
+    let unread = EngineError::Tantivy {
+        place: text(),
+        source: NoScore(text()).into(),
+    };
+    check(&unread, 500, "i_o_exception");
     let corrupt = EngineError::Corrupt {
         path: "p".into(),
         reason: text(),
