@@ -80,3 +80,35 @@ impl<'a> CopyMemory<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::MemoryLimits;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_but_for_what_the_log_has() {
+        let copied = json!({"type": "text"});
+        let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
+            "a": copied, "b": copied, "from": {"type": "text", "copy_to": ["a", "b"]},
+        }}));
+        let account = MemoryAccount::new(MemoryLimits {
+            operations: 1 << 20,
+            ..MemoryLimits::none()
+        });
+        let source = json!({"from": "word ".repeat(100_000)}).to_string();
+        let mut refused = CopyMemory::of_new(&account);
+        let parsed = refused.parse(&mapping, "1", (source.as_bytes(), Vec::new()));
+        let is_refused =
+            matches!(parsed, Err(EngineError::Memory(exceeded)) if exceeded.can_never_fit());
+        assert!(is_refused);
+        let mut logged = CopyMemory::of_logged(&account);
+        let parsed = logged.parse(&mapping, "1", (source.as_bytes(), Vec::new()));
+        assert!(matches!(parsed, Ok(Parsed::Document(_))));
+        let taken = logged.into_taken();
+        assert!(taken.is_some_and(|taken| taken.bytes() > 1 << 20));
+        assert_eq!(account.figures(MemoryPurpose::Operations).used, 0);
+    }
+}

@@ -20,7 +20,7 @@ fn values_are_made_of_one_for_several_fields_where_there_is_room_for_them() {
         (json!({ "alone": words }), 0),
         (json!({ "short": words }), 0),
         (json!({ "alone": [words, words] }), 0),
-        (json!({ "copied": "word", "several": "word" }), 0),
+        (json!({ "alone": "word", "short": "word" }), 0),
         (json!({ "copied": words }), 2),
         (json!({ "several": words }), 2),
         (json!({ "several": [words, "word", words] }), 4),
