@@ -35,6 +35,10 @@ pub(crate) struct Planned {
 }
 
 /// What is done to the document.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "what has one is in a box, and few are deletions"
+)]
 pub(super) enum Does {
     Index(Prepared),
     Delete { at: Duration },
