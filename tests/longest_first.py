@@ -12,7 +12,6 @@ FIRST = [
     "profile.test_profile.ProfileTest",
     "faults.test_memory_cap.MemoryCap",
     "bench.test_scripts.Scripts",
-    "bench.test_instructions.Instructions",
     "profile.test_kept.KeptTest",
     "profile.test_symbols.SymbolsTest",
 ]
