@@ -146,14 +146,17 @@ fn check(mapping: &Mapping) {
         let text = encoded.to_string();
         decode(&serde_json::from_str(&text).unwrap()).unwrap()
     };
-    for encoded in [mapping.encode(), encode_format_1(mapping)] {
-        let again = read_again(&encoded);
-        let shown = |mapping: &Mapping| shown(mapping).to_string();
-        assert_eq!(shown(&again), shown(mapping), "{encoded}");
-        assert_eq!(limits_aside(&again), limits_aside(mapping), "{encoded}");
-        assert_eq!(again.schema(), mapping.schema());
-        assert_eq!(again.encode().to_string(), mapping.encode().to_string());
-    }
+    let encoded = mapping.encode();
+    let again = read_again(&encoded);
+    let shown = |mapping: &Mapping| shown(mapping).to_string();
+    assert_eq!(shown(&again), shown(mapping), "{encoded}");
+    assert_eq!(limits_aside(&again), limits_aside(mapping), "{encoded}");
+    assert_eq!(again.schema(), mapping.schema());
+    assert_eq!(again.encode().to_string(), encoded.to_string());
+    // The first format does not say what was only named, such as the usual analyzer.
+    let again = read_again(&encode_format_1(mapping));
+    assert_eq!(shown(&again), shown(mapping), "{encoded}");
+    assert_eq!(again.schema(), mapping.schema());
 }
 
 proptest! {
@@ -311,7 +314,7 @@ fn a_new_field_is_shown_as_opensearch_tells_it() {
         ),
         (
             json!({"type": "text", "analyzer": "default", "boost": 2, "index_prefixes": {"max_chars": 9}}),
-            json!({"type": "text", "boost": 2.0, "index_prefixes": {"max_chars": 9, "min_chars": 2}, "analyzer": "default"}),
+            json!({"type": "text", "boost": 2.0, "index_prefixes": {"max_chars": 9, "min_chars": 2}}),
         ),
         (
             json!({"type": "keyword", "norms": false, "index_options": "docs", "null_value": 5}),

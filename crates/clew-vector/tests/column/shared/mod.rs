@@ -284,6 +284,51 @@ fn parts_that_would_be_scanned_alone_are_searched_at_once_by_lists_of_the_whole(
 }
 
 #[test]
+fn small_parts_go_through_as_many_lists_as_their_own_trials_ask_for() {
+    const LONG: usize = 64;
+    const ROWS: usize = 1_200;
+    const PARTS: usize = 8;
+    const K: usize = 10;
+    let (rows, queries) = clustered(PARTS * ROWS, LONG, 40);
+    let how = ImageOptions {
+        graph: GraphChoice::WhenWorthIt,
+        ..HOW
+    };
+    let centres = Arc::new(SharedCentres::new(PARTS));
+    let parts = rows.chunks(ROWS).map(|part| {
+        let builder = builder(ColumnOptions::new(LONG, Space::L2), part).sharing(centres.clone());
+        let mut image = Vec::new();
+        builder.write(how, &mut image).unwrap();
+        Column::open(image).unwrap()
+    });
+    let parts: Vec<Column<Vec<u8>>> = parts.collect();
+    assert!(
+        parts
+            .iter()
+            .all(|part| part.has_lists() && part.choice().is_none())
+    );
+    let asked: Asked<'_> = parts.iter().map(|part| (part, None)).collect();
+    let (mut found, mut wanted, mut codes) = (0, 0, 0);
+    for query in &queries {
+        let request = SearchRequest {
+            ef_search: 100,
+            ..SearchRequest::new(query, K)
+        };
+        let truth: Vec<SearchOutcome> = parts.iter().map(|part| exact(part, &request)).collect();
+        let truth = merged(&truth, K).0;
+        let outcomes = at_once(&asked, &request, &mut Scratch::default());
+        codes += outcomes.iter().map(|one| one.profile.codes).sum::<u64>();
+        let hits = merged(&outcomes, K).0;
+        wanted += truth.len();
+        found += hits.iter().filter(|hit| truth.contains(hit)).count();
+    }
+    assert!(found as f64 >= 0.97 * wanted as f64, "{found} of {wanted}");
+    // A rule made with 547 lists asks for seven tenths.
+    let all = (PARTS * ROWS * queries.len()) as u64;
+    assert!(5 * codes < 2 * all, "{codes} of {all}");
+}
+
+#[test]
 fn parts_that_are_free_to_choose_choose_alike() {
     const LONG: usize = 256;
     const ROWS: usize = 2_200;
