@@ -228,6 +228,8 @@ proptest! {
         k in prop_oneof![0..20_usize, Just(20_000)],
         (seed, keep) in (any::<u64>(), prop_oneof![Just(None), (0..65_u64).prop_map(Some)]),
     ) {
+        // Of counts of words that lie 45 orders of magnitude apart codes tell the small ones not from each other.
+        prop_assume!(!matches!((shape, metric), (Shape::Extreme, SparseMetric::Bm25 { .. })));
         let rows = rows(shape, (count, stride), seed);
         let mut noise = SplitMix::new(!seed);
         // About `keep` of 64 documents pass.
