@@ -80,6 +80,23 @@ impl Node {
         run_once(&self.served.api);
     }
 
+    /// Runs the job, and cuts the power after so many changes of the disk: the node as it comes back, and whether nothing was cut,
+    /// as a write behind the job shows, which goes through then.
+    fn run_into_power_cut(self, disk: &SimDisk, changes: u64) -> (Node, bool) {
+        disk.cut_power_after(changes);
+        self.run();
+        let written = self
+            .engine()
+            .change_definitions(&Access::everything(), |_| {
+                let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
+                Ok::<_, EngineError>(vec![change])
+            });
+        let now = self.engine().now();
+        drop(self);
+        let found = disk.crashed(changes);
+        (Node::open_at(&found, now).unwrap(), written.is_ok())
+    }
+
     fn explain(&self, index: &str) -> Value {
         let explained = self.done(&format!("GET /_plugins/_ism/explain/{index}"), Value::Null);
         explained[index].clone()

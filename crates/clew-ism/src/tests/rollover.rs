@@ -54,19 +54,7 @@ fn a_rollover_that_power_cuts_anywhere_happens_once() {
         rolling(&node);
         node.run();
         node.write("logs", 2);
-        disk.cut_power_after(changes_until_cut);
-        node.run();
-        // When nothing was cut, the write goes through.
-        let is_whole = node
-            .engine()
-            .change_definitions(&Access::everything(), |_| {
-                let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
-                Ok::<_, EngineError>(vec![change])
-            });
-        let now = node.engine().now();
-        drop(node);
-        let found = disk.crashed(changes_until_cut);
-        let node = Node::open_at(&found, now).unwrap();
+        let (node, is_whole) = node.run_into_power_cut(&disk, changes_until_cut);
         for _ in 0..4 {
             node.run();
         }
@@ -82,7 +70,7 @@ fn a_rollover_that_power_cuts_anywhere_happens_once() {
         );
         node.write("logs", 1);
         assert_eq!(node.index("logs-000002").stats().docs, 1);
-        if is_whole.is_ok() {
+        if is_whole {
             break;
         }
         changes_until_cut += 1;

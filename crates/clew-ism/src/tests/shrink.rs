@@ -43,19 +43,7 @@ fn a_shrink_that_power_cuts_anywhere_loses_no_document() {
         node.write("book", 5);
         node.add("book", "small");
         node.run();
-        disk.cut_power_after(changes_until_cut);
-        node.run();
-        // When nothing was cut, the write goes through.
-        let is_whole = node
-            .engine()
-            .change_definitions(&Access::everything(), |_| {
-                let change = clew_engine::DefinitionChange::put("probe", "p", json!(1));
-                Ok::<_, EngineError>(vec![change])
-            });
-        let now = node.engine().now();
-        drop(node);
-        let found = disk.crashed(changes_until_cut);
-        let node = Node::open_at(&found, now).unwrap();
+        let (node, is_whole) = node.run_into_power_cut(&disk, changes_until_cut);
         for _ in 0..6 {
             node.run();
         }
@@ -68,7 +56,7 @@ fn a_shrink_that_power_cuts_anywhere_loses_no_document() {
         let copy = node.index("small-book");
         assert_eq!(copy.stats().docs, 5, "cut after {changes_until_cut}");
         assert!(!clew_opensearch::wing::is_unfinished(copy.index()));
-        if is_whole.is_ok() {
+        if is_whole {
             break;
         }
         changes_until_cut += 1;
