@@ -276,7 +276,7 @@ impl Snapshot {
         Ok(fields.entry(field).or_insert(opened).clone())
     }
 
-    /// A word as ranking reads it; `None` when some segment cannot be read so.
+    /// A word as ranking reads it; `None` when some segment cannot be read so, or its scores are next to nothing.
     ///
     /// # Errors
     /// When a segment cannot be read.
@@ -286,7 +286,11 @@ impl Snapshot {
         (field, found): (Field, FoundWord),
         weight: Weight,
     ) -> tantivy::Result<Option<WordIn>> {
-        let Some(searched) = self.searched(field)? else {
+        let searched = match weight.ranks() {
+            true => self.searched(field)?,
+            false => None,
+        };
+        let Some(searched) = searched else {
             return Ok(None);
         };
         Ok(Some(WordIn {

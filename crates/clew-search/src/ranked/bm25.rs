@@ -80,6 +80,9 @@ pub(crate) fn idf(frequency: u64, docs: u64) -> f32 {
     (1.0 + x).ln()
 }
 
+/// A product of this and the least share that a word can have is not rounded to zero.
+const WEIGHT_MIN: f32 = 1e-20;
+
 /// What a word's, or a phrase's, scores are multiplied with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weight(f32);
@@ -91,6 +94,11 @@ impl Weight {
     pub(crate) fn new(idf: f32, boost: f32) -> Self {
         let weight = idf * (1.0 + K1);
         Weight(if boost == 1.0 { weight } else { weight * boost })
+    }
+
+    /// Whether every document of a word has a score above zero: a bound of zero says that a document does not have the word.
+    pub(crate) fn ranks(self) -> bool {
+        self.0 > WEIGHT_MIN
     }
 
     /// The score where the word's share is `factor`.

@@ -339,21 +339,24 @@ fn words_of_two_fields_and_with_boosts_add_up() {
             ..Match::new(field, text)
         })
     };
-    let each = [
-        boosted("title", "w1", 3.0),
-        boosted("body", "w1", 1.0),
-        boosted("body", "w7", 0.25),
-    ];
-    let any = Query::Bool(Bool {
-        should: each.to_vec(),
-        ..Bool::default()
-    });
-    check(&snapshot, &any, &summed(&snapshot, &each, 1));
-    let all = Query::Bool(Bool {
-        must: each.to_vec(),
-        ..Bool::default()
-    });
-    check(&snapshot, &all, &summed(&snapshot, &each, 3));
+    // Where nothing is added, documents match all the same.
+    for boost in [0.25, 0.0] {
+        let each = [
+            boosted("title", "w1", 3.0),
+            boosted("body", "w1", 1.0),
+            boosted("body", "w7", boost),
+        ];
+        let any = Query::Bool(Bool {
+            should: each.to_vec(),
+            ..Bool::default()
+        });
+        check(&snapshot, &any, &summed(&snapshot, &each, 1));
+        let all = Query::Bool(Bool {
+            must: each.to_vec(),
+            ..Bool::default()
+        });
+        check(&snapshot, &all, &summed(&snapshot, &each, 3));
+    }
 }
 
 #[test]
