@@ -22,7 +22,7 @@ use crate::text::{self, Decision, Machine, Span};
 use groups::{with_flags, with_groups};
 pub(crate) use machines::MachineRoom;
 use machines::{KEPT_BYTES_MAX, Machines};
-use written::{IN_OTHER_WORDS, with_references, without_doubles};
+use written::{FOR_MACHINES, IN_OTHER_WORDS, with_classes, with_references, without_doubles};
 
 /// Patterns of one step.
 const PATTERNS_MAX: usize = 1000;
@@ -127,7 +127,8 @@ impl Expression {
         let renamed = renamed(&marked, &mut captures);
         let renamed = renamed.map_err(|reason| refused(&reason))?;
         // `^` and `$` are the borders of lines, as in Ruby.
-        let machines = Machines::new((format!("(?m){renamed}"), bytes), patterns, room);
+        let of_machines = format!("(?m){}", with_classes(&renamed));
+        let machines = Machines::new((of_machines, bytes), patterns, room);
         let made = machines.make();
         let made = made.map_err(|error| refused(&error.to_string()))?;
         // Groups that are named inside the patterns that it is made of, or that are referred to.
@@ -361,13 +362,15 @@ impl Grok {
     ) -> Result<Self, DefinitionError> {
         let mut patterns = Patterns::with_default_patterns();
         let mut definitions: BTreeMap<&str, &str> = grok_patterns();
-        for (name, definition) in IN_OTHER_WORDS.iter() {
+        for (name, definition) in FOR_MACHINES.iter() {
             patterns.add_pattern(*name, definition.as_str());
+        }
+        for (name, definition) in IN_OTHER_WORDS.iter() {
             definitions.insert(*name, definition);
         }
         let own = own_definitions(config.remove("pattern_definitions").as_ref())?;
         for (name, definition) in &own {
-            patterns.add_pattern(name.clone(), definition.clone());
+            patterns.add_pattern(name.clone(), with_classes(definition));
             definitions.insert(name, definition);
         }
         let written =

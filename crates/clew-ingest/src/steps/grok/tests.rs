@@ -20,6 +20,21 @@ fn captures_become_fields_of_their_types() {
     assert_eq!(found.unwrap(), expected);
 }
 
+/// As Ruby has it: words of escapes are ASCII, borders of words and classes in brackets are of any script.
+#[test]
+fn other_scripts_are_words_in_brackets_only() {
+    let words = json!({"patterns": ["%{WORD:first} %{GREEDYDATA:rest}"]});
+    for (line, first) in [("東京 dog jumps", "dog"), ("café a range", "a")] {
+        assert_eq!(run(words.clone(), line).unwrap()["first"], json!(first));
+    }
+    let letters = json!({"patterns": ["(?<first>[[:alpha:]]+) \\d"]});
+    assert_eq!(
+        run(letters.clone(), "東京 5").unwrap()["first"],
+        json!("東京")
+    );
+    assert!(run(letters, "東京 ٣").is_err());
+}
+
 #[test]
 fn the_first_expression_that_matches_counts() {
     let patterns = json!({

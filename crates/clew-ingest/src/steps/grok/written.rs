@@ -17,6 +17,15 @@ pub(super) static IN_OTHER_WORDS: LazyLock<Vec<(&'static str, String)>> = LazyLo
     plain.filter(differs).collect()
 });
 
+/// The same for machines, which are asked of texts that are not ASCII: see [`with_classes`].
+pub(super) static FOR_MACHINES: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
+    let theirs: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
+    let usual = text::usual_patterns().iter();
+    let plain = usual.map(|(name, definition)| (*name, with_classes(&plain(definition))));
+    let differs = |one: &(&'static str, String)| theirs.get(one.0) != Some(&one.1.as_str());
+    plain.filter(differs).collect()
+});
+
 /// A pattern that is there for all, in the words of the engines.
 fn plain(definition: &str) -> String {
     with_flags(&without_doubles(&with_references(definition)))
@@ -107,6 +116,81 @@ pub(super) fn without_doubles(expression: &str) -> String {
     out
 }
 
+/// A regular expression of Ruby whose classes have in the engine the letters that they have there: those of escapes are ASCII,
+/// and those in brackets (`[[:alpha:]]`) are of any script.
+pub(super) fn with_classes(expression: &str) -> String {
+    let mut out = String::new();
+    let mut classes = 0_usize;
+    let mut letters = expression.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                let escaped = letters.next();
+                match escaped.and_then(ascii_class) {
+                    Some((class, true)) => out.push_str(&format!("[^{class}]")),
+                    Some((class, false)) if classes > 0 => out.push_str(class),
+                    Some((class, false)) => out.push_str(&format!("[{class}]")),
+                    None => {
+                        out.push('\\');
+                        out.extend(escaped);
+                    }
+                }
+                continue;
+            }
+            '[' if classes > 0 => {
+                let rest = letters.as_str();
+                let named = rest
+                    .strip_prefix(':')
+                    .and_then(|rest| rest.split_once(":]"));
+                let class = named.and_then(|(name, behind)| Some((class_of_name(name)?, behind)));
+                if let Some((class, behind)) = class {
+                    out.push_str(class);
+                    letters = behind.chars();
+                    continue;
+                }
+                classes += 1;
+            }
+            '[' => classes += 1,
+            ']' => classes = classes.saturating_sub(1),
+            _ => {}
+        }
+        out.push(letter);
+    }
+    out
+}
+
+/// The letters of an escape, and whether it stands for all others. Ends with a range, so that no `-` behind it makes one.
+fn ascii_class(escape: char) -> Option<(&'static str, bool)> {
+    let class = match escape.to_ascii_lowercase() {
+        'w' => "_0-9A-Za-z",
+        'd' => "0-9",
+        's' => "\\x20\\t-\\r",
+        'h' => "0-9A-Fa-f",
+        _ => return None,
+    };
+    Some((class, escape.is_ascii_uppercase()))
+}
+
+/// What a name in brackets stands for where that is more than ASCII.
+fn class_of_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "alpha" => "\\p{Alphabetic}",
+        "^alpha" => "\\P{Alphabetic}",
+        "digit" => "\\p{Nd}",
+        "^digit" => "\\P{Nd}",
+        "alnum" => "\\p{Alphabetic}\\p{Nd}",
+        "upper" => "\\p{Uppercase}",
+        "^upper" => "\\P{Uppercase}",
+        "lower" => "\\p{Lowercase}",
+        "^lower" => "\\P{Lowercase}",
+        "space" => "\\s",
+        "^space" => "\\S",
+        "word" => "\\w",
+        "^word" => "\\W",
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +229,21 @@ mod tests {
             ("a\\Z|\\\\Z|[\\Z]", "a(?=\\n?\\z)|\\\\Z|[\\Z]"),
         ] {
             assert_eq!(without_doubles(written), expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn classes_have_the_letters_that_ruby_gives_them() {
+        for (written, expected) in [
+            ("\\w+ \\D", "[_0-9A-Za-z]+ [^0-9]"),
+            ("[\\w-.]\\h", "[_0-9A-Za-z-.][0-9A-Fa-f]"),
+            ("[^\\S,]", "[^[^\\x20\\t-\\r],]"),
+            ("\\\\w\\[\\w]", "\\\\w\\[[_0-9A-Za-z]]"),
+            ("[[:alpha:]_][[:punct:]]", "[\\p{Alphabetic}_][[:punct:]]"),
+            ("[:alpha:]", "[:alpha:]"),
+            ("\\b%{WORD:a}", "\\b%{WORD:a}"),
+        ] {
+            assert_eq!(with_classes(written), expected, "{written}");
         }
     }
 }
