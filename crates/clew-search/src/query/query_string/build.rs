@@ -23,26 +23,6 @@ pub(super) struct Build<'a> {
     has_name: Cell<bool>,
 }
 
-pub(super) fn tree(
-    options: &QueryString,
-    clause: &Clause,
-    fields: &[FieldBoost],
-    mapping: &Mapping,
-) -> Result<Query, QueryError> {
-    let build = Build {
-        options,
-        mapping,
-        // Over all fields some never fit: a word is no number.
-        lenient: options.lenient || options.is_over_all(),
-        made: Cell::new(0),
-        has_name: Cell::new(false),
-    };
-    let (clause, boost) = unwrapped(clause, options.boost);
-    let query = build.clause(clause, fields, boost)?;
-    let query = query.unwrap_or(Query::MatchNone);
-    Ok(with_minimum(query, options))
-}
-
 /// `minimum_should_match` is about the outermost clauses, or the words that one text is cut into.
 fn with_minimum(mut query: Query, options: &QueryString) -> Query {
     let Some(minimum) = &options.minimum_should_match else {
@@ -136,7 +116,25 @@ fn unwrapped(clause: &Clause, boost: f32) -> (&Clause, f32) {
     }
 }
 
-impl Build<'_> {
+impl<'a> Build<'a> {
+    pub(super) fn new(options: &'a QueryString, mapping: &'a Mapping) -> Self {
+        Build {
+            options,
+            mapping,
+            // Over all fields some never fit: a word is no number.
+            lenient: options.lenient || options.is_over_all(),
+            made: Cell::new(0),
+            has_name: Cell::new(false),
+        }
+    }
+
+    pub(super) fn tree(&self, clause: &Clause, fields: &[FieldBoost]) -> Result<Query, QueryError> {
+        let (clause, boost) = unwrapped(clause, self.options.boost);
+        let query = self.clause(clause, fields, boost)?;
+        let query = query.unwrap_or(Query::MatchNone);
+        Ok(with_minimum(query, self.options))
+    }
+
     /// `None` where nothing is asked: a text of which the analyzer leaves nothing.
     fn clause(
         &self,
@@ -160,11 +158,11 @@ impl Build<'_> {
                 }))
             }
             Clause::All => Ok(Some(Query::MatchAll { boost })),
+            leaf if self.says_nothing_in(leaf, fields) => Ok(None),
             leaf => {
                 if let Some(query) = self.together(leaf, fields, boost) {
                     self.count()?;
-                    let says_nothing = |one: &FieldBoost| self.says_nothing(leaf, &one.field);
-                    return Ok((!fields.iter().all(says_nothing)).then_some(query));
+                    return Ok(Some(query));
                 }
                 let mut queries = Vec::with_capacity(fields.len());
                 for field in fields {
@@ -174,8 +172,7 @@ impl Build<'_> {
                     }
                 }
                 Ok(Some(match queries.len() {
-                    0 if fields.is_empty() => Query::MatchNone,
-                    0 => return Ok(None),
+                    0 => Query::MatchNone,
                     1 => queries.remove(0),
                     _ => Query::DisMax {
                         queries,
@@ -206,6 +203,15 @@ impl Build<'_> {
             unless_stopped()?;
         }
         Ok(())
+    }
+
+    /// Whether the analyzers of all fields leave nothing of a text. A name that the mapping does not have is no field.
+    pub(super) fn says_nothing_in(&self, clause: &Clause, fields: &[FieldBoost]) -> bool {
+        let names = fields.iter().map(|one| one.field.as_str());
+        let mut names = names
+            .filter(|name| self.mapping.field(name).is_some())
+            .peekable();
+        names.peek().is_some() && names.all(|name| self.says_nothing(clause, name))
     }
 
     /// Whether the field's analyzer leaves nothing of a text.
@@ -267,10 +273,6 @@ impl Build<'_> {
                 }
                 clause => match self.clause(clause, fields, 1.0)? {
                     Some(query) => add(*occurrence, query),
-                    // In the simple language what is not wanted stands beside everything that is, and goes with it.
-                    None if self.options.simple && *occurrence == Occurrence::MustNot => {
-                        return Ok(None);
-                    }
                     None => {}
                 },
             }

@@ -26,15 +26,19 @@ pub(crate) fn tree(
     if query.simple && query.query.trim() == "*" {
         return Ok(Query::MatchAll { boost: query.boost });
     }
+    let build = build::Build::new(query, mapping);
     let clauses = if query.simple {
-        simple::parse(&query.query, query.default_operator, query.features)?
+        let how = (query.default_operator, query.features);
+        simple::parse(&query.query, how, &|clause| {
+            build.says_nothing_in(clause, fields)
+        })?
     } else {
         let tokens = lexer::tokens(&query.query).map_err(|reason| syntax(query, reason))?;
         unless_stopped()?;
         parser::parse(tokens, query.default_operator).map_err(|reason| syntax(query, reason))?
     };
     unless_stopped()?;
-    build::tree(query, &clauses, fields, mapping)
+    build.tree(&clauses, fields)
 }
 
 /// Letters of the longest regular expression in a query string, as it is written between its slashes; 0 without any, and where

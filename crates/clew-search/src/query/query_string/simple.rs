@@ -21,6 +21,8 @@ struct Parser<'a> {
     at: usize,
     default: Operator,
     features: SimpleFeatures,
+    /// Whether the analyzers leave nothing of a clause, which then is not there: an operator before it is that of the next.
+    says_nothing: &'a dyn Fn(&Clause) -> bool,
     depth: usize,
     /// What was read so far, joined.
     parts: Vec<(Occurrence, Clause)>,
@@ -40,12 +42,12 @@ struct Parser<'a> {
 /// [`QueryError::TooDeep`], before a tree is made that is too deep to be walked through.
 pub(super) fn parse(
     text: &str,
-    default: Operator,
-    features: SimpleFeatures,
+    (default, features): (Operator, SimpleFeatures),
+    says_nothing: &dyn Fn(&Clause) -> bool,
 ) -> Result<Clause, QueryError> {
     let text: Vec<char> = text.chars().collect();
     let closings = closings(&text, features);
-    let mut parser = Parser::of(&text, &closings, (default, features));
+    let mut parser = Parser::of(&text, &closings, (default, features), says_nothing);
     parser.run();
     if parser.too_deep {
         return Err(QueryError::TooDeep { max: NESTED_MAX });
@@ -93,6 +95,7 @@ impl<'a> Parser<'a> {
         text: &'a [char],
         closings: &'a [usize],
         (default, features): (Operator, SimpleFeatures),
+        says_nothing: &'a dyn Fn(&Clause) -> bool,
     ) -> Self {
         Parser {
             text,
@@ -100,6 +103,7 @@ impl<'a> Parser<'a> {
             at: 0,
             default,
             features,
+            says_nothing,
             depth: 0,
             parts: Vec::new(),
             joined_by: None,
@@ -114,11 +118,12 @@ impl<'a> Parser<'a> {
 
     /// A parser of what lies inside of parentheses.
     fn inside(&self, text: &'a [char], at: usize) -> Self {
+        let how = (self.default, self.features);
         Parser {
             at,
             depth: self.depth + 1,
             pace: self.pace.clone(),
-            ..Parser::of(text, self.closings, (self.default, self.features))
+            ..Parser::of(text, self.closings, how, self.says_nothing)
         }
     }
 
@@ -158,15 +163,17 @@ impl<'a> Parser<'a> {
             return;
         }
         let start = std::mem::replace(&mut self.at, closing + 1);
+        if start == closing {
+            self.next = None;
+            return;
+        }
         if self.depth >= DEPTH_MAX {
             return;
         }
         let mut inner = self.inside(&self.text[..closing], start);
         inner.run();
         self.too_deep |= inner.too_deep;
-        if inner.parts.is_empty() {
-            self.next = None;
-        } else {
+        if !inner.parts.is_empty() {
             let parts = inner.parts;
             self.add(Clause::Group { parts, boost: 1.0 });
         }
@@ -280,6 +287,9 @@ impl<'a> Parser<'a> {
     }
 
     fn add(&mut self, clause: Clause) {
+        if (self.says_nothing)(&clause) {
+            return;
+        }
         let clause = if self.negated {
             // What is not wanted stands beside everything that is.
             let parts = vec![
@@ -324,7 +334,8 @@ mod tests {
     use super::*;
 
     fn parts(text: &str) -> Vec<(Occurrence, Clause)> {
-        let parsed = parse(text, Operator::Or, SimpleFeatures::default());
+        let how = (Operator::Or, SimpleFeatures::default());
+        let parsed = parse(text, how, &|_| false);
         let Ok(Clause::Group { parts, .. }) = parsed else {
             panic!("a text is a group");
         };
@@ -345,10 +356,29 @@ mod tests {
     }
 
     #[test]
+    fn what_says_nothing_is_not_there_and_leaves_its_operator_to_the_next() {
+        let is_the = |clause: &Clause| matches!(clause, Clause::Word(word) if word.text == "the");
+        let left = |text: &str| {
+            let how = (Operator::Or, SimpleFeatures::default());
+            match parse(text, how, &is_the) {
+                Ok(Clause::Group { parts, .. }) => parts,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(left("a the + the b"), parts("a + b"));
+        assert_eq!(left("a + (the) b | c"), parts("a + b | c"));
+        assert_eq!(left("the + a b"), parts("a b"));
+        assert_eq!(left("-the a -(the | the)"), parts("a"));
+        // What was never written takes it along.
+        assert_eq!(left("a + () b"), parts("a b"));
+    }
+
+    #[test]
     fn operators_that_change_without_end_are_refused() {
         let nested = |text: &str, times| {
             let text = text.repeat(times) + "c";
-            parse(&text, Operator::Or, SimpleFeatures::default())
+            let how = (Operator::Or, SimpleFeatures::default());
+            parse(&text, how, &|_| false)
         };
         assert!(nested("a + b | ", NESTED_MAX / 2).is_ok());
         for text in ["a + b | ", "(a + b | ", "a b + "] {

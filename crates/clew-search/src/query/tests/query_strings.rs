@@ -53,6 +53,15 @@ fn query_strings_match_like_a_loop() {
             is(|d| d.tags.iter().any(|t| t.starts_with("Tag1"))),
         ),
         (
+            // A name that is no field has no part in what says nothing.
+            Query::QueryString(QueryString {
+                default_operator: Operator::And,
+                fields: vec![FieldBoost::parse("nonsense"), FieldBoost::parse("body")],
+                ..QueryString::new("w1 ,,,")
+            }),
+            is(move |d| w(d, "w1")),
+        ),
+        (
             string("W1?"),
             is(|d| d.body.iter().any(|t| t.len() == 3 && t.starts_with("w1"))),
         ),
