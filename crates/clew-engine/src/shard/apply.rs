@@ -36,11 +36,7 @@ impl ShardWrite {
     /// About how many bytes it brings.
     pub(crate) fn bytes(&self) -> u64 {
         let body = match &self.action {
-            ShardAction::Index { document, .. } => {
-                let vectors = document.vectors.iter().chain(&document.object_vectors);
-                let vectors = vectors.map(|(_, vector)| vector.bytes());
-                document.source.len() + vectors.sum::<usize>()
-            }
+            ShardAction::Index { document, .. } => document.text_bytes(),
             ShardAction::Update(spec) => {
                 let bodies = [&spec.doc, &spec.upsert, &spec.defaults];
                 let bytes = bodies.into_iter().flatten().map(bytes::Bytes::len);
@@ -111,7 +107,7 @@ impl Writer {
                 let parts: [&[u8]; 2] = [&head, planned.source()];
                 let entry = NewEntry::new(self.stream, &parts);
                 let appended = self.log.append(&[entry], logged())?;
-                self.put(*planned, (appended.first, bytes), prepare)
+                self.put(planned, (appended.first, bytes), prepare)
             }
         }
     }
@@ -223,26 +219,20 @@ impl Writer {
         }
         let current = self.current(operation.id)?;
         self.next_seq_no = seq_no + 1;
-        let (id, routing) = (
-            operation.id.to_string(),
-            operation.routing.map(str::to_string),
-        );
+        let target = Target {
+            id: operation.id.to_string(),
+            routing: operation.routing.map(str::to_string),
+        };
         match document {
             Some(document) => {
-                let row = Row {
-                    id,
-                    routing,
-                    seq_no,
-                    version,
-                    nested: None,
-                };
+                let row = Row::of(target, (seq_no, version));
                 self.apply_index(row, document, current, glsn)?;
                 let ended = self.end_turn();
                 ended.map(drop).map_err(|source| self.tantivy_error(source))
             }
             None => {
                 // When it was deleted is not logged; remembering it longer than before harms nobody.
-                self.apply_delete(id, Tombstone { version, at: now }, current, glsn);
+                self.apply_delete(target.id, Tombstone { version, at: now }, current, glsn);
                 Ok(())
             }
         }

@@ -5,6 +5,8 @@ use clew_schema::{FieldId, VectorValue};
 use tantivy::Document;
 use tantivy::schema::{Field, OwnedValue};
 
+use super::apply::Target;
+
 /// A document on its way into a segment.
 pub(super) struct SegmentDocument {
     /// Id and mapped fields.
@@ -28,6 +30,19 @@ pub(super) struct Row {
     pub(super) version: u64,
     /// The path of the nested object that the row is; `None` when it is a whole document.
     pub(super) nested: Option<String>,
+}
+
+impl Row {
+    /// The row of a whole document.
+    pub(super) fn of(Target { id, routing }: Target, (seq_no, version): (u64, u64)) -> Self {
+        Row {
+            id,
+            routing,
+            seq_no,
+            version,
+            nested: None,
+        }
+    }
 }
 
 pub(super) struct Fields<'a>(std::slice::Iter<'a, (Field, OwnedValue)>);

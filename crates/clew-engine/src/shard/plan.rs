@@ -16,9 +16,13 @@ use crate::base::write_request::{Condition, OpType, PRIMARY_TERM, UpdateSpec, Wr
 use crate::shard::update::{Merged, merge_source};
 
 /// What a write comes to.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "few writes do nothing, and a box for each of a bulk's costs more than it saves"
+)]
 pub(crate) enum Plan {
     /// Something to log, and to apply then.
-    Logged(Box<Planned>),
+    Logged(Planned),
     /// Nothing is logged, but what was seen must be durable before it is told.
     Nothing(ShardWritten),
 }
@@ -35,10 +39,7 @@ pub(crate) struct Planned {
 }
 
 /// What is done to the document.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "what has one is in a box, and few are deletions"
-)]
+#[allow(clippy::large_enum_variant, reason = "few writes are deletions")]
 pub(super) enum Does {
     Index(Prepared),
     Delete { at: Duration },
@@ -254,25 +255,18 @@ impl Writer {
 
     fn planned(
         &self,
-        Target { id, routing }: Target,
+        target: Target,
         does: Does,
         current: Option<Current>,
-        (seq_no, version): (u64, u64),
+        numbers: (u64, u64),
     ) -> Plan {
-        let row = Row {
-            id,
-            routing,
-            seq_no,
-            version,
-            nested: None,
-        };
-        Plan::Logged(Box::new(Planned {
-            row,
+        Plan::Logged(Planned {
+            row: Row::of(target, numbers),
             does,
             current,
             seals: self.seals,
             is_again: false,
-        }))
+        })
     }
 
     fn plan_update(

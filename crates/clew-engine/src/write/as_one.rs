@@ -134,7 +134,7 @@ impl Part<'_> {
     /// What is to be logged.
     fn planned(&self) -> impl Iterator<Item = &Planned> {
         self.steps.iter().filter_map(|step| match &step.plan {
-            Plan::Logged(planned) => Some(&**planned),
+            Plan::Logged(planned) => Some(planned),
             Plan::Nothing(_) => None,
         })
     }
@@ -384,7 +384,7 @@ impl Inner {
                         settled.map_err(|error| shard.told(error))?;
                         waiting = planned.bytes_to_parse();
                     }
-                    let written = part.writer.put(*planned, (glsn, bytes), &prepare);
+                    let written = part.writer.put(planned, (glsn, bytes), &prepare);
                     written.map_err(|error| shard.told(error))?
                 }
             };
