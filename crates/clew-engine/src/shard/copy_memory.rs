@@ -12,7 +12,7 @@ use crate::base::error::EngineError;
 /// Books what one document becomes in further fields, while it is parsed.
 pub(crate) struct CopyMemory<'a> {
     account: &'a Arc<MemoryAccount>,
-    /// The log has the document: what it takes is told, and never refused.
+    /// The log has the document: it was accepted once, and what it takes is told, and never refused.
     is_logged: bool,
     taken: Option<Reservation>,
     refused: Option<MemoryExceeded>,
@@ -47,7 +47,12 @@ impl<'a> CopyMemory<'a> {
         id: &str,
         (text, vectors): Text<'t>,
     ) -> Result<Parsed<'t>, EngineError> {
-        let parsed = mapping.parse_within(text, vectors, &mut |bytes| self.take(bytes));
+        let is_logged = self.is_logged;
+        let room = &mut |bytes| self.take(bytes);
+        let parsed = match is_logged {
+            true => mapping.parse_accepted(text, vectors, room),
+            false => mapping.parse_within(text, vectors, room),
+        };
         parsed.map_err(|source| match self.refused.take() {
             Some(exceeded) => EngineError::Memory(exceeded),
             None => EngineError::Document {

@@ -24,7 +24,9 @@ use super::merge_job::{forget, interrupted};
 use super::price::RecentPrice;
 use super::segment::SegmentView;
 use super::writer::{BufferLimits, WriterSegment};
-use super::{Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer};
+use super::{
+    CopyMemory, Prepared, Shard, ShardContext, ShardCounters, ShardDirectory, ShardPlace, Writer,
+};
 use crate::base::error::{EngineError, io_error};
 use crate::base::operation::{Body, DocumentOperation};
 use crate::base::waiting::Seats;
@@ -140,6 +142,8 @@ impl Shard {
         replayed.map_err(|error| self.told(error))
     }
 
+    /// Parses a logged document; none where one was removed. The mapping is at least as long as it was when the document was
+    /// accepted; fields that it did not know then stay unknown, whatever `dynamic` says today.
     pub(super) fn prepare_logged(
         &self,
         operation: &DocumentOperation<'_>,
@@ -148,7 +152,16 @@ impl Shard {
         let Body::Index { vectors, source } = &operation.body else {
             return Ok(None);
         };
-        let mut document = prepare_logged(mapping, source, vectors.clone(), operation.id)?;
+        let mut copies = CopyMemory::of_logged(&self.context.merges.memory);
+        let text = (*source, vectors.clone());
+        let Parsed::Document(document) = copies.parse(mapping, operation.id, text)? else {
+            let reason = format!(
+                "logged document [{}] does not fit its mapping",
+                operation.id
+            );
+            return Err(EngineError::InvalidRequest { reason });
+        };
+        let mut document = Prepared::of(mapping.clone(), document, copies.into_taken());
         document.restore_queries(self.context.query_reader);
         Ok(Some(document))
     }
@@ -270,27 +283,5 @@ fn remove_temporary(disk: &dyn Disk, dir: &Path) {
         {
             tracing::warn!(path = %path.display(), %error, "cannot remove an unfinished file");
         }
-    }
-}
-
-/// Parses a logged document. The mapping is at least as long as it was when the document was
-/// accepted; fields that it did not know then stay unknown, whatever `dynamic` says today.
-fn prepare_logged(
-    mapping: &Arc<Mapping>,
-    source: &[u8],
-    vectors: Vec<(clew_schema::FieldId, clew_schema::VectorValue)>,
-    id: &str,
-) -> Result<Prepared, EngineError> {
-    let document_error = |source| EngineError::Document {
-        id: id.to_string(),
-        source,
-    };
-    let parsed = mapping.parse_accepted(source, vectors);
-    match parsed.map_err(document_error)? {
-        // Documents of the log come one by one, whatever they become.
-        Parsed::Document(document) => Ok(Prepared::of(mapping.clone(), document, None)),
-        Parsed::NeedsMapping(_) => Err(EngineError::InvalidRequest {
-            reason: format!("logged document [{id}] does not fit its mapping"),
-        }),
     }
 }

@@ -13,7 +13,8 @@ impl Mapping {
         let Some(field) = self.ignored().and_then(|ignored| ignored.field) else {
             return Vec::new();
         };
-        let Ok(Parsed::Document(document)) = self.parse_accepted(source, Vec::new()) else {
+        let Ok(Parsed::Document(document)) = self.parse_accepted(source, Vec::new(), &mut |_| true)
+        else {
             return Vec::new();
         };
         let names = document.fields.into_iter();

@@ -98,19 +98,20 @@ impl Mapping {
     }
 
     /// Takes a document apart that was accepted once: where the mapping has become stricter since, or fields are not made any
-    /// more for what it brings, as it was then.
+    /// more for what it brings, as it was then. `room` as for [`Mapping::parse_within`].
     ///
     /// # Errors
-    /// [`DocumentError`] where it never was one of this mapping.
+    /// [`DocumentError`] where it never was one of this mapping, or there is no room.
     pub fn parse_accepted<'a>(
         &self,
         source: &'a [u8],
         vectors: Vec<(FieldId, VectorValue)>,
+        room: &mut CopyRoom<'_>,
     ) -> Result<Parsed<'a>, DocumentError> {
-        match self.parse_stripped(source, vectors.clone()) {
+        match self.parse_within(source, vectors.clone(), room) {
             Ok(Parsed::Document(document)) => Ok(Parsed::Document(document)),
             // Freezing clones the mapping: only for the few documents that do not fit as it is.
-            _ => self.frozen().parse_stripped(source, vectors),
+            _ => self.frozen().parse_within(source, vectors, room),
         }
     }
 

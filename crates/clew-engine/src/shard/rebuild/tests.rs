@@ -1,9 +1,11 @@
 use std::path::{Path, PathBuf};
 
 use clew_platform::{Disk, SimDisk};
+use serde_json::json;
 
 use super::*;
 use crate::base::access::{Access, Purpose};
+use crate::base::operation::{Body, DocumentOperation};
 use crate::base::settings::MergeOrder;
 use crate::base::write_request::Freshness;
 use crate::node::options::EngineOptions;
@@ -80,6 +82,29 @@ fn a_shard_that_lacks_operations_does_not_pass_for_rebuilt() {
     assert!(matches!(refused, EngineError::Corrupt { .. }));
     let words = "operations [1] to [1] are missing";
     assert!(refused.to_string().contains(words), "{refused}");
+}
+
+#[test]
+fn what_a_document_of_the_log_becomes_in_further_fields_is_told() {
+    let (_engine, index) = engine(&SimDisk::new());
+    let copied = json!({"type": "text"});
+    let mapping = clew_opensearch_mapping::mapping(json!({"properties": {
+        "a": copied, "b": copied, "from": {"type": "text", "copy_to": ["a", "b"]},
+    }}));
+    let source = json!({"from": "word ".repeat(6_000)}).to_string();
+    let operation = DocumentOperation {
+        id: "1",
+        routing: None,
+        seq_no: 0,
+        version: 1,
+        body: Body::Index {
+            vectors: Vec::new(),
+            source: source.as_bytes(),
+        },
+    };
+    let document = index.shards[0].prepare_logged(&operation, &Arc::new(mapping));
+    let copies = document.unwrap().and_then(|document| document.copies);
+    assert!(copies.is_some_and(|copies| copies.bytes() > 400_000));
 }
 
 #[test]
