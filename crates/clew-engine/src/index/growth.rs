@@ -52,9 +52,14 @@ impl Index {
             let limits = self.settings().mapping_limits;
             let grown = Arc::new(mapping.grown(fields, limits)?);
             let parsed = copies.parse(&grown, id, (text, vectors.clone()))?;
+            let is_overtaken = || !Arc::ptr_eq(&mapping, &self.mapping());
+            // A large mapping is not encoded for nothing.
+            if is_overtaken() {
+                continue;
+            }
             let encoded = grown.encode();
             let _changing = changing.unwrap_or_else(|| self.changing.lock());
-            if !Arc::ptr_eq(&mapping, &self.mapping()) {
+            if is_overtaken() {
                 continue;
             }
             keep(encoded)?;
