@@ -2,14 +2,14 @@
 //! a point in time) see the same documents, whatever is written meanwhile: a view keeps its
 //! segments' files open for as long as somebody holds it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clew_log::Glsn;
 use clew_platform::fnv1a_32;
 use clew_profile::Attribute;
 use clew_schema::Mapping;
 use clew_search::{SegmentBits, Snapshot};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::base::access::Purpose;
 use crate::base::blocks::BlockLevel;
@@ -30,8 +30,24 @@ pub struct PinnedShard {
     pub(crate) view: Arc<View>,
     /// Whether its index was still being filled then: the view lacks what came later, also once it is whole.
     was_unfinished: bool,
-    /// The part of its documents that was asked for last.
-    sliced: Arc<Mutex<Option<Sliced>>>,
+    sliced: LastSlice,
+}
+
+/// The part of a shard's documents that was asked for last, the same for all clones; it is made where somebody asks for one, or
+/// clones are to share it.
+#[derive(Default)]
+struct LastSlice(OnceLock<Arc<Mutex<Option<Sliced>>>>);
+
+impl LastSlice {
+    fn lock(&self) -> MutexGuard<'_, Option<Sliced>> {
+        self.0.get_or_init(Arc::default).lock()
+    }
+}
+
+impl Clone for LastSlice {
+    fn clone(&self) -> Self {
+        LastSlice(self.0.get_or_init(Arc::default).clone().into())
+    }
 }
 
 struct Sliced {
@@ -242,7 +258,7 @@ impl Engine {
                 // Before the view: what is whole by then has all of it.
                 was_unfinished: shard.is_unfinished(),
                 view: shard.view(),
-                sliced: Arc::default(),
+                sliced: LastSlice::default(),
             });
         Ok(Pinned {
             shards: shards.collect(),
@@ -295,6 +311,17 @@ fn part_of(id: &str, parts: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clones_share_the_last_part() {
+        let first = LastSlice::default();
+        assert!(first.0.get().is_none());
+        let second = first.clone();
+        let slice = Slice { id: 0, max: 2 };
+        let documents = Arc::default();
+        *second.lock() = Some(Sliced { slice, documents });
+        assert!(first.lock().is_some());
+    }
 
     #[test]
     fn every_id_has_one_part_and_the_parts_are_about_equal() {
