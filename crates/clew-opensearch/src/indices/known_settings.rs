@@ -272,9 +272,7 @@ pub(crate) fn check(settings: &Flat) -> Result<(), ApiError> {
 /// # Errors
 /// As [`check`].
 pub(crate) fn check_component(settings: Option<&Value>) -> Result<(), ApiError> {
-    let flat = kept(settings);
-    check(&flat)?;
-    super::settings::create(&flat).map(drop)
+    check_kept(&kept(settings))
 }
 
 /// The same of the settings that a template keeps, where the refusal names the template.
@@ -282,9 +280,9 @@ pub(crate) fn check_component(settings: Option<&Value>) -> Result<(), ApiError> 
 /// # Errors
 /// As [`check`].
 pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
-    check_names(name, settings)?;
-    let refused = |error: ApiError| refused(name, &[error.reason()]);
-    check_component(settings).map_err(refused)
+    let flat = kept(settings);
+    check_names(name, &flat)?;
+    check_kept(&flat).map_err(|error| refused(name, &[error.reason()]))
 }
 
 /// The same of a template of the kind that came before: only of settings that there are not it tells by its own name.
@@ -292,14 +290,19 @@ pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(),
 /// # Errors
 /// As [`check`].
 pub(crate) fn check_legacy(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
-    check_names(name, settings)?;
-    check_component(settings)
+    let flat = kept(settings);
+    check_names(name, &flat)?;
+    check_kept(&flat)
+}
+
+fn check_kept(settings: &Flat) -> Result<(), ApiError> {
+    check(settings)?;
+    super::settings::create(settings).map(drop)
 }
 
 /// Refuses settings that there are not, all of them at once.
-fn check_names(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
-    let flat = kept(settings);
-    let names = flat.keys().filter(|setting| !is_known(setting));
+fn check_names(name: &str, settings: &Flat) -> Result<(), ApiError> {
+    let names = settings.keys().filter(|setting| !is_known(setting));
     let reasons: Vec<String> = names.map(|setting| unknown(setting)).collect();
     match reasons.is_empty() {
         true => Ok(()),
