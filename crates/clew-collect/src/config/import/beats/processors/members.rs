@@ -117,8 +117,13 @@ pub(super) const FOUND_HERE: [&str; 2] = ["log.level", "event.dataset"];
 /// The field that could not be converted, in no document.
 const UNCONVERTED: &str = "@metadata.unconverted";
 
-/// `rename`, `copy_fields` and `convert`.
-pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
+/// `rename`, `copy_fields` and `convert`, which say whether the event goes on where they fail.
+pub(super) fn moves(
+    name: &str,
+    (keys, goes_on): (&mut Keys, bool),
+    out: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) {
     let quiet = keys.take_flag("ignore_missing").unwrap_or(false);
     let path = keys.path_of("fields");
     let Some(Value::Array(items)) = keys.take("fields") else {
@@ -129,8 +134,6 @@ pub(super) fn moves(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &m
     let renames = keys
         .take_text("mode")
         .is_some_and(|mode| name == "convert" && mode == "rename");
-    // What failures do to the event, which is asked by who has called this, they do here.
-    let goes_on = keys.clone().take_flag("fail_on_error") == Some(false);
     let is_whole = name != "convert" && !quiet && !goes_on;
     let there = is_whole.then(|| all_needed(&items)).flatten();
     let first = out.len();

@@ -118,7 +118,8 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
         notes.tell(&keys.path, ONLY_NAMES);
         return;
     }
-    let is_known = converted(name, &mut keys, out, notes);
+    let goes_on = keys.take_flag("fail_on_error") == Some(false);
+    let is_known = converted(name, (&mut keys, goes_on), out, notes);
     if !is_known {
         let reason = match name {
             "add_host_metadata"
@@ -133,8 +134,7 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
         notes.tell(&keys.path, reason);
         return;
     }
-    let fails_quietly = keys.take_flag("ignore_failure").unwrap_or(false)
-        || keys.take_flag("fail_on_error") == Some(false);
+    let fails_quietly = keys.take_flag("ignore_failure").unwrap_or(false) || goes_on;
     for processor in &mut out[first..] {
         if let Some(condition) = &condition {
             only_if(processor, condition.clone());
@@ -151,8 +151,13 @@ fn one(name: &str, mut keys: Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) 
     keys.tell_rest(notes);
 }
 
-/// Adds what a processor becomes; false if it has no counterpart.
-fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) -> bool {
+/// Adds what a processor becomes, which says whether the event goes on where it fails; false if it has no counterpart.
+fn converted(
+    name: &str,
+    (keys, goes_on): (&mut Keys, bool),
+    out: &mut Vec<Value>,
+    notes: &mut Notes<'_>,
+) -> bool {
     match name {
         "add_fields" => added(keys, "fields", out),
         "add_labels" => added(keys, "labels", out),
@@ -169,7 +174,7 @@ fn converted(name: &str, keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Note
         "drop_event" => out.push(processor("drop", [])),
         "drop_fields" => dropped(keys, out, notes),
         "include_fields" => included(keys, out, notes),
-        "rename" | "copy_fields" | "convert" => moves(name, keys, out, notes),
+        "rename" | "copy_fields" | "convert" => moves(name, (keys, goes_on), out, notes),
         "dissect" => dissect(keys, out, notes),
         "decode_json_fields" => decoded_json(keys, out, notes),
         "truncate_fields" => truncated(keys, out),
