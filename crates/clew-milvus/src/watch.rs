@@ -302,7 +302,7 @@ impl Watch {
             token: CancellationToken::new(),
             is_answered: false,
         };
-        let mut answering = waiting.token.clone().scope(answering);
+        let mut answering = waiting.token.clone().scope(Box::pin(answering));
         let response = tokio::select! {
             biased;
             response = &mut answering => response,

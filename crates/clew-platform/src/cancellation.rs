@@ -165,11 +165,11 @@ impl CancellationToken {
         }
     }
 
-    /// The future, which works under the token whenever it is polled.
-    pub fn scope<F: Future>(self, future: F) -> Scoped<F> {
+    /// The future, which works under the token whenever it is polled. Whoever has one that cannot be moved puts it into a box.
+    pub fn scope<F: Future + Unpin>(self, future: F) -> Scoped<F> {
         Scoped {
             token: self,
-            future: Box::pin(future),
+            future,
         }
     }
 }
@@ -200,15 +200,15 @@ impl Drop for Entered {
 /// A future that works under a token.
 pub struct Scoped<F> {
     token: CancellationToken,
-    future: Pin<Box<F>>,
+    future: F,
 }
 
-impl<F: Future> Future for Scoped<F> {
+impl<F: Future + Unpin> Future for Scoped<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let _entered = self.token.enter();
-        self.future.as_mut().poll(context)
+        Pin::new(&mut self.future).poll(context)
     }
 }
 

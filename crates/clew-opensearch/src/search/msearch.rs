@@ -109,7 +109,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
         let account = Spent::current().map(|spent| spent.beside());
         let token = CancellationToken::current();
         let made = made.clone();
-        running.push(tokio::spawn(token.scope(async move {
+        running.push(tokio::spawn(token.scope(Box::pin(async move {
             let _permit = permits.acquire().await;
             // Those that wait for their turn are not even begun for nobody.
             if stopped() {
@@ -120,7 +120,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
                 Some(account) => account.scope(search).await,
                 None => search.await,
             }
-        })));
+        }))));
     }
     let mut answers = Vec::with_capacity(running.len());
     for task in running {
@@ -170,7 +170,7 @@ async fn answered(
         return search.await;
     };
     let token = CancellationToken::current().part();
-    let in_time = tokio::time::timeout(after, token.clone().scope(search)).await;
+    let in_time = tokio::time::timeout(after, token.clone().scope(Box::pin(search))).await;
     in_time.unwrap_or_else(|_| {
         let reason = expired(after);
         token.cancel(&reason);

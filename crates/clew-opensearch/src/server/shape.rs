@@ -48,7 +48,7 @@ pub(super) async fn reshaped(engine: &Engine, body: Bytes, params: &Arc<Params>)
     let (long, wanted) = (body.clone(), params.clone());
     let waited = WhileWaited::begin();
     let work = engine.run_beside(move || reshape(&long, &wanted));
-    let changed = waited.token().scope(work).await;
+    let changed = waited.token().scope(Box::pin(work)).await;
     changed.ok().flatten().unwrap_or(body)
 }
 

@@ -89,7 +89,7 @@ fn steps_over_many_lists_ask_each_time() {
 fn a_future_is_under_its_token_only_while_it_is_polled() {
     let token = CancellationToken::new();
     token.cancel("by user request");
-    let mut future = Box::pin(token.scope(async { stopped() }));
+    let mut future = std::pin::pin!(token.scope(Box::pin(async { stopped() })));
     let waker = std::task::Waker::noop();
     let polled = future.as_mut().poll(&mut Context::from_waker(waker));
     assert_eq!(polled, Poll::Ready(true));

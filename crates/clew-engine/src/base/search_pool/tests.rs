@@ -33,7 +33,7 @@ fn all_threads_work_under_the_token_of_the_one_who_asked() {
     let runtime = runtime();
     let token = CancellationToken::new();
     token.cancel("by user request");
-    let asked = token.clone().scope(pool.run(stopped));
+    let asked = token.clone().scope(Box::pin(pool.run(stopped)));
     assert!(runtime.block_on(asked).unwrap());
     assert!(!runtime.block_on(pool.run(stopped)).unwrap());
     let begun = std::sync::Barrier::new(3);

@@ -83,10 +83,10 @@ async fn start(call: Call, job: Job, action: &'static str) -> Result<Reply, ApiE
     let speeds = call.api.parts.get::<Speeds>();
     speeds.insert(number, job.speed.clone());
     tokio::spawn(async move {
-        let running = token.scope(async {
+        let running = token.scope(Box::pin(async {
             let outcome = run(&call, &job, Some(number)).await;
             outcome.map(|outcome| outcome.body)
-        });
+        }));
         let work = async {
             let ended = or_defect(running).await;
             stored::keep(&call.api, number, &ended).await;

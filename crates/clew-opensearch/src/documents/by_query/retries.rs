@@ -93,7 +93,7 @@ mod tests {
             all: 0,
         };
         // Half a minute else.
-        let waited = token.scope(async { retries.wait().await });
+        let waited = token.scope(Box::pin(retries.wait()));
         let limited = async { tokio::time::timeout(Duration::from_secs(20), waited).await };
         assert_eq!(runtime.block_on(limited), Ok(true));
     }

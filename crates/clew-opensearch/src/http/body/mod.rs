@@ -254,7 +254,7 @@ pub(crate) async fn compress(engine: &Engine, plain: Bytes) -> (Bytes, bool) {
     }
     let (task, waited) = (plain.clone(), WhileWaited::begin());
     let packing = engine.run_beside(move || deflate(&task));
-    match waited.token().scope(packing).await {
+    match waited.token().scope(Box::pin(packing)).await {
         Ok(packed) => (packed, true),
         Err(_) => (plain, false),
     }

@@ -72,7 +72,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
     let (search, ending) = (begun.search, begun.ending);
     let is_long = call.body.len() > INLINE_BODY_MAX;
     let own = (api.clone(), searches.clone());
-    let searching = token.scope(async move {
+    let searching = token.scope(Box::pin(async move {
         let (api, searches) = own;
         let found = or_defect(super::run(&call, &expression, options, body)).await;
         let held = found.and_then(|answer| Ok((call.memory.hold(answer.len())?, answer)));
@@ -89,7 +89,7 @@ pub(crate) async fn submit(call: Call) -> Result<Reply, ApiError> {
         };
         api.tasks.end(task, &told);
         searches.end(&ending, outcome);
-    });
+    }));
     if is_long {
         let runtime = tokio::runtime::Handle::current();
         tokio::task::spawn_blocking(move || runtime.block_on(searching));

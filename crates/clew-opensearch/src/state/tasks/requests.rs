@@ -206,7 +206,7 @@ impl Answering<'_> {
         cancel_after: Option<Duration>,
     ) -> Result<T, ApiError> {
         let task = self.task.clone();
-        let mut endpoint = std::pin::pin!(task.token.clone().scope(endpoint));
+        let mut endpoint = task.token.clone().scope(endpoint);
         let answer = tokio::select! {
             biased;
             answer = &mut endpoint => answer,

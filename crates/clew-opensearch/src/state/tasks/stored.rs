@@ -45,7 +45,8 @@ pub(crate) async fn keep(api: &Arc<Api>, number: u64, ended: &Result<Value, ApiE
     }
     let id = format!("{}:{number}", api.node_id);
     // Also of a task that was cancelled: what is told of its end is not a part of it.
-    let kept = CancellationToken::default().scope(write(&api.engine, id, document.to_string()));
+    let writing = Box::pin(write(&api.engine, id, document.to_string()));
+    let kept = CancellationToken::default().scope(writing);
     if let Err(error) = kept.await {
         tracing::warn!(%error, number, "how a task ended is not kept");
     }
