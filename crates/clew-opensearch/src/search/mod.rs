@@ -119,12 +119,22 @@ pub async fn run(
     call: &Call,
     expression: &str,
     options: ResolveOptions,
-    mut body: Value,
+    body: Value,
+) -> Result<Vec<u8>, ApiError> {
+    run_read(call, expression, options, (body, None)).await
+}
+
+/// The same of a search that may have been read already.
+async fn run_read(
+    call: &Call,
+    expression: &str,
+    options: ResolveOptions,
+    (mut body, read): (Value, Option<Arc<Spec>>),
 ) -> Result<Vec<u8>, ApiError> {
     let started = Instant::now();
     let partial = call.params.flag("allow_partial_search_results", true)?;
     let pipeline = search_pipeline::begin(call, expression, &mut body)?;
-    let mut spec = match spec_of(call, pipeline.as_ref(), &body) {
+    let mut spec = match spec_of(call, pipeline.as_ref(), (&body, read)) {
         Ok(spec) => spec,
         Err(error) => return Err(by_shards(call, (expression, options), error).await),
     };
@@ -145,7 +155,11 @@ pub async fn run(
         after = spec.after(index).map_err(refused)?;
         collapse::check(&spec).map_err(refused)?;
     }
-    let request = spec.request(state.pinned.clone());
+    let request = match spec.control.scroll.is_some() {
+        // Its pages ask for the same again.
+        true => Spec::clone(&spec).request(state.pinned.clone()),
+        false => Arc::make_mut(&mut spec).request(state.pinned.clone()),
+    };
     let mut request = request.map_err(|error| on_first(call, &state.indices, error))?;
     call.memory.take(percolated::memory_bytes(&request.query))?;
     let times = call.api.cluster_settings.search_times();
@@ -181,14 +195,17 @@ pub async fn run(
     }
 }
 
-/// A search as it is asked for when a pipeline has changed its body.
+/// A search as it is asked for when a pipeline has changed its body; what was `read` before is one without.
 fn spec_of(
     call: &Call,
     pipeline: Option<&search_pipeline::Running>,
-    body: &Value,
+    (body, read): (&Value, Option<Arc<Spec>>),
 ) -> Result<Arc<Spec>, ApiError> {
     let params = pipeline.map_or(&*call.params, |running| running.params(call));
-    let parse = || Spec::parse(body, &call.body, params);
+    let parse = || match read.filter(|_| pipeline.is_none()) {
+        Some(read) => read.finished(params),
+        None => Spec::parse(body, &call.body, params),
+    };
     stored_scripts::reading(&call.api.engine, parse)
 }
 
@@ -216,6 +233,8 @@ async fn answer(
     if call.api.cluster_settings.tells_slow() {
         request.time_phases();
     }
+    // Whether there is something to put together of what shards found.
+    let reduces = request.size > 0 || !request.aggs.is_empty();
     let mut response = execute(call, &state.indices, request, body).await?;
     let watched = WatchedRequest::of(call, &response);
     if let (false, Some(failure)) = (partial, response.failures.first()) {
@@ -229,7 +248,7 @@ async fn answer(
         None => None,
         Some(suggest) => Some(suggest::run(call, &state.pinned, suggest, &spec.output).await?),
     };
-    let phases = if spec.reduces() {
+    let phases = if reduces {
         spec.control.reduce_phases(u64::from(response.shards.total))
     } else {
         1

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::request::Spec;
-use super::run;
+use super::run_read;
 use super::template;
 use crate::http::error::{ApiError, Cause};
 use crate::http::json_writer::JsonWriter;
@@ -40,6 +40,8 @@ struct Item {
     /// When it is cancelled, the others going on.
     cancel_after: Option<Duration>,
     body: Value,
+    /// What the body says, where that was read already.
+    spec: Option<Arc<Spec>>,
 }
 
 /// What the searches of a request are written as.
@@ -155,6 +157,7 @@ async fn answered(
         options,
         cancel_after,
         body,
+        spec,
         ..
     } = item;
     let search = async {
@@ -164,7 +167,7 @@ async fn answered(
         let may_be_one = search.as_ref().map_or_else(is_full, |_| true);
         made.fetch_or(may_be_one, Ordering::Relaxed);
         let (body, _memory) = search?;
-        run(call, &expression, options, body).await
+        run_read(call, &expression, options, (body, spec)).await
     };
     let Some(after) = cancel_after else {
         return search.await;
@@ -245,18 +248,21 @@ fn check_total(call: &Call, body: &Value) -> Result<(), ApiError> {
     }
 }
 
-/// Refuses a search that is not understood; the request is refused with it as a whole, before any search begins.
-fn check_search(call: &Call, item: &Item, text: &[u8]) -> Result<(), ApiError> {
+/// Reads a search. With one that is not understood the request is refused as a whole, before any search begins; what is wrong
+/// with a script is told by its search alone, which reads it again.
+fn read_search(call: &Call, item: &Item, text: &[u8]) -> Result<Option<Arc<Spec>>, ApiError> {
     let params = call.params.with(item.params.clone());
     let read = || Spec::read(&item.body, text, &params);
-    // Scripts are looked for and compiled by each search for itself.
     let of_script = |error: &ApiError| {
         error.is_kind("script_exception") || error.status() == StatusCode::NOT_FOUND
     };
-    match stored_scripts::reading(&call.api.engine, read) {
-        Err(error) if !of_script(&error) => Err(error),
-        _ => check_total(call, &item.body),
-    }
+    let spec = match stored_scripts::reading(&call.api.engine, read) {
+        Err(error) if !of_script(&error) => return Err(error),
+        read => read.ok(),
+    };
+    check_total(call, &item.body)?;
+    call.memory.take(size_of::<Spec>())?;
+    Ok(spec)
 }
 
 fn parse(call: &Call, form: Form) -> Result<Vec<Item>, ApiError> {
@@ -274,9 +280,9 @@ fn parse(call: &Call, form: Form) -> Result<Vec<Item>, ApiError> {
                 "more than [{SEARCHES_MAX}] searches in one request"
             )));
         }
-        let item = item(call, header, body)?;
+        let mut item = item(call, header, body)?;
         if form == Form::Searches {
-            check_search(call, &item, body)?;
+            item.spec = read_search(call, &item, body)?;
         }
         items.push(item);
     }
@@ -302,6 +308,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         params: Vec::new(),
         cancel_after: None,
         body: read(body)?,
+        spec: None,
     };
     for (key, value) in header.as_object().into_iter().flatten() {
         match key.as_str() {

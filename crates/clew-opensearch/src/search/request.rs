@@ -73,9 +73,13 @@ pub(super) struct Spec {
 impl Spec {
     /// `text` is the body's text, which is only looked at to say where an error is.
     pub(super) fn parse(body: &Value, text: &[u8], params: &Params) -> Result<Arc<Self>, ApiError> {
-        let mut spec = Spec::read(body, text, params)?;
-        Arc::make_mut(&mut spec).finish(Some(params))?;
-        Ok(spec)
+        Spec::read(body, text, params)?.finished(params)
+    }
+
+    /// What was read, once it is looked at what goes together.
+    pub(super) fn finished(mut self: Arc<Self>, params: &Params) -> Result<Arc<Self>, ApiError> {
+        Arc::make_mut(&mut self).finish(Some(params))?;
+        Ok(self)
     }
 
     /// The same, before it is looked at what goes together; in the place where it stays, as it is large.
@@ -421,11 +425,6 @@ impl Spec {
         self.suggest.is_some() && self.query.is_none() && self.aggs.is_empty()
     }
 
-    /// Whether the answer is put together from shards' hits or buckets.
-    pub(super) fn reduces(&self) -> bool {
-        self.size > 0 || !self.aggs.is_empty()
-    }
-
     /// Refuses an order that means different things in different indexes.
     pub(super) fn check_sort(&self, indices: &[Arc<Index>]) -> Result<(), ApiError> {
         sort_values::check(&self.sort, indices)
@@ -439,9 +438,10 @@ impl Spec {
         sort_values::read(&self.search_after, &self.sort, index).map(Some)
     }
 
-    /// The engine's request, without the values that hits come after; what is left in the spec is for writing the
-    /// answer.
-    pub(super) fn request(&self, pinned: Pinned) -> Result<Box<SearchRequest>, ApiError> {
+    /// The engine's request, without the values that hits come after. What is searched for and counted goes there; what is
+    /// left in the spec is for writing the answer.
+    pub(super) fn request(&mut self, pinned: Pinned) -> Result<Box<SearchRequest>, ApiError> {
+        let only_suggests = self.only_suggests();
         let output = &self.output;
         if !output.fields.is_empty() {
             for index in pinned.each_index() {
@@ -456,16 +456,16 @@ impl Spec {
                     output.source.may_keep(&field.path) || output.fields.wants(&field.path)
                 })
             });
-        let query = match &self.query {
-            Some(query) => query.clone(),
-            None if self.only_suggests() => Query::MatchNone,
+        let query = match self.query.take() {
+            Some(query) => query,
+            None if only_suggests => Query::MatchNone,
             None => Query::match_all(),
         };
         let inner = self.output.inner.iter().filter(|spec| !spec.is_group());
         let collapse = self.collapse.as_ref();
         Ok(Box::new(SearchRequest {
             derived: output.derived.shared(),
-            post_filter: self.post_filter.clone(),
+            post_filter: self.post_filter.take(),
             sort: self.sort.clone(),
             from: self.from,
             size: self.size,
@@ -474,7 +474,7 @@ impl Spec {
                 .unwrap_or(TrackTotal::UpTo(TRACK_TOTAL_DEFAULT)),
             track_scores: self.track_scores,
             min_score: self.min_score,
-            aggs: self.aggs.clone(),
+            aggs: std::mem::take(&mut self.aggs),
             source,
             vectors,
             timeout: self.timeout,
@@ -484,7 +484,7 @@ impl Spec {
                 ProfileDetail::Nothing
             },
             inner_hits: inner.map(InnerSpec::request).collect(),
-            groups: self.groups.clone(),
+            groups: std::mem::take(&mut self.groups),
             control: SearchControl {
                 collapse: collapse.map(|collapse| collapse.request(&self.output.inner)),
                 explain_top_hits: self.output.top_hits.explains(),

@@ -125,7 +125,7 @@ pub async fn next(call: Call) -> Result<Reply, ApiError> {
 
 async fn page(call: &Call, id: ContextId, scroll: &Scroll) -> Result<SearchResponse, ApiError> {
     let indices = scroll.pinned.indices();
-    let mut request = scroll.spec.request(scroll.pinned.clone())?;
+    let mut request = Spec::clone(&scroll.spec).request(scroll.pinned.clone())?;
     ordered(&mut request);
     request.aggs.clear();
     request.from = 0;
