@@ -11,7 +11,7 @@ use crate::shard::Shard;
 
 impl Inner {
     /// Makes segments of the largest buffers of some indexes while all of them together take more than they may.
-    /// The caller must hold no shard's write lock.
+    /// The caller must hold no shard's write lock, and no documents that have a place in a buffer and are not there yet.
     pub(crate) fn relieve_buffers(&self, indices: impl Fn() -> Vec<Arc<Index>>) {
         if self.buffer_bytes_above(1, 1) == 0 {
             return;

@@ -26,7 +26,7 @@ use crate::shard::{
     CopyMemory, Plan, Planned, Prepared, Shard, ShardAction, ShardWrite, Text, Writer, logged,
 };
 use crate::write::batches::{ShardBatches, put_by_shard};
-use crate::write::left::Group;
+use crate::write::left::{Group, Left};
 use crate::write::operations::{numbered, outcome, refused, tell_left_out};
 use crate::write::room::Room;
 use crate::write::watched::Watch;
@@ -278,9 +278,9 @@ impl Inner {
     }
 
     /// Logs what is planned, and applies it in all shards. The inner error is of one that the log has taken.
-    fn apply_as_one(
+    fn apply_as_one<'e>(
         &self,
-        mut parts: Vec<Part<'_>>,
+        mut parts: Vec<Part<'e>>,
         results: &mut [Option<Result<Written, EngineError>>],
     ) -> Result<Result<(), EngineError>, EngineError> {
         let _applying: Vec<_> = parts.iter().map(|part| part.shard.applying()).collect();
@@ -304,21 +304,18 @@ impl Inner {
             applied = applied.and(part_applied);
             at += count;
         }
-        let left: Vec<_> = parts
-            .into_iter()
-            .map(|part| {
-                let left = self.leave(
-                    (part.index, part.shard),
-                    (part.writer, part.seat),
-                    part.group,
-                );
-                ((part.index, part.number), left)
-            })
-            .collect();
-        for (place, left) in left {
-            self.put_in(place, left, results);
-            self.relieve_buffers(|| self.indices.read().values().cloned().collect());
+        let leave = |part: Part<'e>| {
+            let Part { index, shard, .. } = part;
+            let left = self.leave((index, shard), (part.writer, part.seat), part.group);
+            ((index, part.number), shard, left)
+        };
+        let left: Vec<_> = parts.into_iter().map(leave).collect();
+        let fill = |(place, shard, left): (_, &Shard, Left<'_>)| (place, left.fill(shard));
+        let filled: Vec<_> = left.into_iter().map(fill).collect();
+        for (place, filled) in filled {
+            self.end(place, filled, results);
         }
+        self.relieve_buffers(|| self.indices.read().values().cloned().collect());
         Ok(applied)
     }
 

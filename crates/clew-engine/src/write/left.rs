@@ -34,6 +34,33 @@ pub(super) struct Left<'s> {
     group: Group,
 }
 
+/// A group whose documents are there.
+pub(super) struct Filled {
+    put_in: PutIn,
+    is_due: bool,
+    group: Group,
+}
+
+impl Left<'_> {
+    /// Puts the documents of a group in: most of the work. It waits for nobody, as others wait for the buffer with their shards'
+    /// locks: who has several groups puts all of them in before anything else.
+    pub(super) fn fill(self, shard: &Shard) -> Filled {
+        let Left {
+            pending,
+            seat,
+            is_due,
+            group,
+        } = self;
+        let put_in = shard.fill(pending, !group.watches.is_empty());
+        drop(seat);
+        Filled {
+            put_in,
+            is_due,
+            group,
+        }
+    }
+}
+
 impl Inner {
     /// Gives a shard's writer back when a group of writes is logged and its documents have their places: others write while they
     /// are put there.
@@ -54,22 +81,19 @@ impl Inner {
         }
     }
 
-    /// Puts the documents of a group in: most of the work.
-    pub(super) fn put_in(
+    /// Tells what became of a group, and makes segments of buffers that are full.
+    pub(super) fn end(
         &self,
         (index, number): (&Arc<Index>, u32),
-        left: Left<'_>,
+        filled: Filled,
         results: &mut [Option<Result<Written, EngineError>>],
     ) {
         let shard = &index.shards[number as usize];
-        let Left {
-            pending,
-            seat,
+        let Filled {
+            put_in,
             is_due,
             group,
-        } = left;
-        let put_in = shard.fill(pending, !group.watches.is_empty());
-        drop(seat);
+        } = filled;
         note_left_out(&put_in.left_out, (index, number), results);
         note_slow(group.watches, &put_in, results);
         if group.log_refused {

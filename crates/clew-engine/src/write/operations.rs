@@ -298,7 +298,7 @@ impl Inner {
             log_refused,
         };
         let left = self.leave((index, shard), (writer, seat), group);
-        self.put_in((index, number), left, results);
+        self.end((index, number), left.fill(shard), results);
     }
 }
 

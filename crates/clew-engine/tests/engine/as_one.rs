@@ -1,6 +1,7 @@
 //! Writes that are one change: after a power cut, or where one of them is refused, all of them are there or none.
 
 use std::collections::BTreeMap;
+use std::thread;
 
 use clew_engine::{EngineError, EngineOptions, Written};
 use clew_platform::{MemoryLimits, SimDisk};
@@ -179,4 +180,49 @@ fn without_memory_for_values_documents_are_parsed_again() {
     let refused = write_as_one(&node, long.collect()).unwrap_err();
     assert!(matches!(refused, EngineError::Memory(_)), "{refused}");
     assert_eq!(json_of(&node.get(&key(0)).unwrap()), source(5));
+}
+
+#[test]
+fn buffers_become_segments_once_the_documents_of_all_shards_are_in_them() {
+    let options = EngineOptions {
+        search_threads: 1,
+        memory: MemoryLimits {
+            buffers: 1,
+            ..EngineOptions::new("/data").memory
+        },
+        ..EngineOptions::new("/data")
+    };
+    let node = Node::open_with(&SimDisk::new(), options).unwrap();
+    node.create_index(2);
+    let all = (0..DOCUMENTS).map(|n| index(&key(n), &json!({"n": 1})));
+    write_as_one(&node, all.collect()).unwrap();
+    assert_eq!(found(&node), vec![1; DOCUMENTS as usize]);
+}
+
+#[test]
+fn requests_to_the_same_shards_do_not_wait_for_each_other_in_a_circle() {
+    let options = EngineOptions {
+        search_threads: 1,
+        write_buffer_bytes: 1,
+        shard_writers: 2,
+        ..EngineOptions::new("/data")
+    };
+    let node = Node::open_with(&SimDisk::new(), options).unwrap();
+    node.create_index(2);
+    let write = |count: u64, times: u64| {
+        for _ in 0..times {
+            let all = (0..count).map(|n| index(&key(n), &json!({"n": 1})));
+            let found = BTreeMap::new();
+            let written = node
+                .engine
+                .write_as_one(&everything(), &found, all.collect());
+            written.unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        // These fill buffers that become segments at once, the others wait for a buffer.
+        scope.spawn(|| write(200, 10));
+        scope.spawn(|| write(4, 60));
+    });
+    assert_eq!(found(&node).iter().sum::<u64>(), 200);
 }
