@@ -126,10 +126,7 @@ async fn several(call: Call, form: Form) -> Result<Reply, ApiError> {
     }
     let mut answers = Vec::with_capacity(running.len());
     for task in running {
-        answers.push(
-            task.await
-                .unwrap_or_else(|e| Err(ApiError::internal(e.to_string()))),
-        );
+        answers.push(task.await.unwrap_or_else(|error| Err(error.into())));
     }
     // As in OpenSearch, templates none of which becomes a search are no request.
     if !made.load(Ordering::Relaxed) {

@@ -142,18 +142,8 @@ fn gap_policy(body: &mut Body<'_>) -> Result<GapPolicy, AggDslError> {
 }
 
 fn positive(body: &mut Body<'_>, key: &'static str) -> Result<Option<usize>, AggDslError> {
-    let Some(number) = body.number(key)? else {
-        return Ok(None);
-    };
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the number is at least one, and a longer window than there are buckets is none"
-    )]
-    let whole = (number >= 1.0).then_some(number as usize);
-    whole.map(Some).ok_or_else(|| {
-        let reason = format!("[{key}] must be a positive, non-zero integer.");
-        body.in_field(key, AggDslError::illegal(reason))
+    positive_or(body, key, |_| {
+        AggDslError::illegal(format!("[{key}] must be a positive, non-zero integer."))
     })
 }
 
@@ -163,17 +153,26 @@ fn positive_told(
     key: &'static str,
     words: impl FnOnce(f64) -> String,
 ) -> Result<Option<usize>, AggDslError> {
-    let Some(number) = body.number(key)? else {
-        return Ok(None);
-    };
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the number is at least one, and more buckets than there are is none"
-    )]
-    let whole = (number >= 1.0).then_some(number as usize);
-    let refused = || body.in_field(key, AggDslError::parsing(words(number.trunc())));
-    whole.map(Some).ok_or_else(refused)
+    positive_or(body, key, |number| {
+        AggDslError::parsing(words(number.trunc()))
+    })
+}
+
+fn positive_or(
+    body: &mut Body<'_>,
+    key: &'static str,
+    refusal: impl FnOnce(f64) -> AggDslError,
+) -> Result<Option<usize>, AggDslError> {
+    match body.number(key)? {
+        None => Ok(None),
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the number is at least one, and more buckets than there are is none"
+        )]
+        Some(number) if number >= 1.0 => Ok(Some(number as usize)),
+        Some(number) => Err(body.in_field(key, refusal(number))),
+    }
 }
 
 /// The script of a pipeline of a kind, as it is written.

@@ -88,9 +88,7 @@ fn show_running(running: &RunningSnapshot) -> Value {
 /// The snapshots of a repository.
 pub(super) async fn read_all(repository: Repository) -> Result<StoredSnapshots, ApiError> {
     // Reading manifests blocks, and there may be many.
-    tokio::task::spawn_blocking(move || stored(&repository))
-        .await
-        .map_err(|error| ApiError::internal(error.to_string()))?
+    tokio::task::spawn_blocking(move || stored(&repository)).await?
 }
 
 /// A line of `_cat/snapshots`.
