@@ -210,13 +210,8 @@ fn matched(page: ChangePage, query: (&Query, i64)) -> Result<Vec<Change>, QueryE
     for group in written.chunk_by(|a, b| Arc::ptr_eq(&a.index, &b.index)) {
         match matched_of(group, query) {
             Ok(found) => matched.extend(found),
-            // One that fits the mapping no more, or a query that does not, spoils no other.
-            Err(_) => {
-                for change in group {
-                    let found = matched_of(std::slice::from_ref(change), query);
-                    matched.extend(found.unwrap_or_default());
-                }
-            }
+            // One that fits the mapping no more, or a query that does not, spoils no other; several may become too much together.
+            Err(_) => matched.extend(group.iter().filter(|one| is_matched(one, query)).cloned()),
         }
     }
     Ok(matched)
@@ -230,12 +225,24 @@ fn matched_of(
     let Some(first) = changes.first() else {
         return Ok(Vec::new());
     };
-    let sources = changes.iter().filter_map(|change| change.source.as_ref());
-    let sources: Vec<Vec<u8>> = sources.map(|source| source.to_vec()).collect();
+    let sources: Vec<Vec<u8>> = changes.iter().filter_map(source_of).collect();
     let matcher = DocumentMatcher::build(&first.index.mapping(), &sources)?;
     let found = matcher.matches(query, now_ms)?;
     let found = found.into_iter().filter_map(|one| changes.get(one.slot));
     Ok(found.cloned().collect())
+}
+
+/// Whether a change is a document that matches.
+fn is_matched(change: &Change, (query, now_ms): (&Query, i64)) -> bool {
+    let matched = |source| -> Result<bool, QueryError> {
+        let matcher = DocumentMatcher::of_accepted(&change.index.mapping(), source)?;
+        Ok(!matcher.matches(query, now_ms)?.is_empty())
+    };
+    source_of(change).is_some_and(|source| matched(source).unwrap_or(false))
+}
+
+fn source_of(change: &Change) -> Option<Vec<u8>> {
+    Some(change.source.as_ref()?.to_vec())
 }
 
 /// A server-sent event; without a name it is a message.

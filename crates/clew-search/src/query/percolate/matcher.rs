@@ -16,6 +16,9 @@ use crate::query::{CompileContext, CompiledScript, OpenScript, VectorAnswers, pl
 use crate::segments::Blocks;
 use crate::snapshot::Snapshot;
 
+/// What values of documents may become in further fields, of all documents together.
+const COPIES_BYTES_MAX: usize = 32 << 20;
+
 /// Documents against which queries are tried.
 pub struct DocumentMatcher {
     snapshot: Snapshot,
@@ -34,16 +37,23 @@ pub struct Matched {
 
 impl DocumentMatcher {
     /// Indexes documents, given as JSON, under a mapping. What the mapping does not know of them is
-    /// left out; vectors are too.
+    /// left out; vectors are too. What their values become in further fields is bounded: 32 MiB of all of them together.
     ///
     /// # Errors
-    /// When a document does not fit the mapping.
+    /// When a document does not fit the mapping, or they become too much.
     pub fn build(mapping: &Mapping, documents: &[Vec<u8>]) -> Result<Self, QueryError> {
-        Self::build_within(mapping, documents, usize::MAX)
+        Self::build_within(mapping, documents, COPIES_BYTES_MAX)
     }
 
-    /// The same of documents that no index has taken: what their values become in further fields is bounded.
-    pub(crate) fn build_within(
+    /// The same of one document that an index has taken, whatever it becomes.
+    ///
+    /// # Errors
+    /// When it does not fit the mapping any more.
+    pub fn of_accepted(mapping: &Mapping, document: Vec<u8>) -> Result<Self, QueryError> {
+        Self::build_within(mapping, &[document], usize::MAX)
+    }
+
+    fn build_within(
         mapping: &Mapping,
         documents: &[Vec<u8>],
         copies_bytes_max: usize,

@@ -16,8 +16,6 @@ use crate::query::{CompileContext, VectorAnswers};
 use crate::segments::SegmentBits;
 use crate::snapshot::Snapshot;
 
-/// What values of documents to be percolated may become in further fields, of all documents together.
-const COPIES_BYTES_MAX: usize = 32 << 20;
 /// Words that are looked up together.
 const WORDS_AT_ONCE: usize = 4096;
 /// The word of queries that must always be tried. Others begin with a number.
@@ -149,11 +147,7 @@ impl<'a> Waiting<'a> {
         Ok(Waiting {
             percolate,
             field,
-            matcher: DocumentMatcher::build_within(
-                mapping,
-                &percolate.documents,
-                COPIES_BYTES_MAX,
-            )?,
+            matcher: DocumentMatcher::build(mapping, &percolate.documents)?,
         })
     }
 

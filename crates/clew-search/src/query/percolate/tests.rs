@@ -44,6 +44,23 @@ fn both(must: Vec<Query>) -> Query {
     })
 }
 
+#[test]
+fn documents_that_become_too_much_in_further_fields_are_refused_unless_an_index_has_taken_them() {
+    let copied = json!({"type": "text", "index": false});
+    let names: Vec<String> = (0..200).map(|number| format!("c{number}")).collect();
+    let fields = names.iter().map(|name| (name.clone(), copied.clone()));
+    let mut fields: serde_json::Map<_, _> = fields.collect();
+    let from = json!({"type": "text", "index": false, "copy_to": names});
+    fields.insert("from".to_string(), from);
+    let mapping = clew_opensearch_mapping::mapping(json!({"properties": fields}));
+    let document = json!({"from": "word ".repeat(5_000)});
+    let document = document.to_string().into_bytes();
+    let refused = DocumentMatcher::build(&mapping, &[document.clone()]).err();
+    let reason = refused.map(|error| error.to_string()).unwrap_or_default();
+    assert!(reason.contains("there is no room"), "{reason}");
+    assert!(DocumentMatcher::of_accepted(&mapping, document).is_ok());
+}
+
 /// Queries of many shapes.
 fn queries() -> Vec<Query> {
     vec![
