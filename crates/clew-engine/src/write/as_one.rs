@@ -26,9 +26,8 @@ use crate::shard::{
     CopyMemory, Plan, Planned, Prepared, Shard, ShardAction, ShardWrite, Text, Writer, logged,
 };
 use crate::write::batches::{ShardBatches, put_by_shard};
-use crate::write::left::{Group, Left};
+use crate::write::group::{Group, Left};
 use crate::write::operations::{numbered, outcome, refused, tell_left_out};
-use crate::write::room::Room;
 use crate::write::watched::Watch;
 use crate::write::write_memory::CHUNK_BYTES;
 
@@ -193,7 +192,7 @@ impl Inner {
     fn hold<'e>(
         &self,
         places: &'e [(Arc<Index>, u32)],
-        (life, since): (u64, Duration),
+        begun_at: (u64, Duration),
     ) -> Result<Vec<Part<'e>>, EngineError> {
         let shards = places
             .iter()
@@ -201,20 +200,8 @@ impl Inner {
         let seats: Vec<Seat<'e>> = shards.clone().map(|(_, _, shard)| shard.seat()).collect();
         let mut parts = Vec::with_capacity(places.len());
         for ((index, number, shard), seat) in shards.zip(seats) {
-            let writer = shard.writer_with_room();
-            let writer = writer.map_err(|error| refused(index, shard, &error.to_string()))?;
-            // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
-            if self.log.life() != life {
-                let reason = "the log has failed while the request was read; send it again";
-                return Err(shard.failed(reason));
-            }
-            let group = Group {
-                room: Room::new(&writer),
-                segments: writer.segment_count(),
-                since,
-                watches: Vec::new(),
-                log_refused: false,
-            };
+            let begun = self.begin(shard, begun_at);
+            let (writer, group) = begun.map_err(|reason| refused(index, shard, &reason))?;
             parts.push(Part {
                 index,
                 number,

@@ -2,7 +2,7 @@
 
 mod as_one;
 mod batches;
-mod left;
+mod group;
 pub(crate) mod operations;
 mod room;
 mod watched;

@@ -22,8 +22,6 @@ use crate::shard::{
     CopyMemory, Prepared, Shard, ShardAction, ShardWrite, ShardWritten, Target, Text,
 };
 use crate::write::batches::{Chunk, ShardBatches, next_free, put_by_shard};
-use crate::write::left::Group;
-use crate::write::room::Room;
 use crate::write::watched::Watch;
 
 impl Engine {
@@ -241,31 +239,20 @@ impl Inner {
             self.parse(index, id, written, CopyMemory::of_new(&self.memory))
         };
         let seat = shard.seat();
-        let mut writer = match shard.writer_with_room() {
-            Ok(writer) => writer,
-            Err(error) => {
-                let reason = error.to_string();
-                return refuse(writes, results, || refused(index, shard, &reason));
-            }
+        let (mut writer, mut group) = match self.begin(shard, (life, now)) {
+            Ok(begun) => begun,
+            Err(reason) => return refuse(writes, results, || refused(index, shard, &reason)),
         };
-        // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
-        if self.log.life() != life {
-            let reason = "the log has failed while the request was read; send it again";
-            return refuse(writes, results, || shard.failed(reason));
-        }
         let _applying = shard.applying();
-        let mut log_refused = false;
-        let segments = writer.segment_count();
-        let mut room = Room::new(&writer);
-        let mut watches = Vec::new();
         let bytes: u64 = writes.iter().map(|(_, write, _)| write.bytes()).sum();
         writer.expect(writes.len(), bytes);
         for (position, write, mut watch) in writes {
             let bytes = write.bytes();
             // Under the lock: whoever has blocked or closed the index sees all that it will ever hold, in a copy of it too.
+            let room = (&*writer, &mut group.room);
             let taken = destination
                 .check_taken(index)
-                .and_then(|()| self.check_room(index, shard, (&writer, &mut room), (1, bytes)));
+                .and_then(|()| self.check_room(index, shard, room, (1, bytes)));
             if let Err(refused) = taken {
                 results[position] = Some(Err(refused));
                 continue;
@@ -283,20 +270,13 @@ impl Inner {
                 count_write(shard, written.result);
                 if let Some(mut watch) = watch {
                     watch.pause(self.clock.monotonic());
-                    watches.push((position, watch));
+                    group.watches.push((position, watch));
                 }
                 numbered(index, (number, id), written)
             });
-            log_refused |= matches!(written, Err(EngineError::Log(_)));
+            group.log_refused |= matches!(written, Err(EngineError::Log(_)));
             results[position] = Some(written);
         }
-        let group = Group {
-            room,
-            segments,
-            since: now,
-            watches,
-            log_refused,
-        };
         let left = self.leave((index, shard), (writer, seat), group);
         self.end((index, number), left.fill(shard), results);
     }

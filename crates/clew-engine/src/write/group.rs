@@ -1,5 +1,5 @@
-//! The end of a group of writes to a shard: its writer is given back, and the documents are put into the buffer that has their
-//! places.
+//! A group of writes to a shard, around the writes themselves: its writer is taken, and given back when they are logged; then the
+//! documents are put into the buffer that has their places.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::write::watched::Watched;
 pub(super) struct Group {
     pub(super) room: Room,
     /// The shard's segments when it began, and when that was.
-    pub(super) segments: usize,
-    pub(super) since: Duration,
+    segments: usize,
+    since: Duration,
     pub(super) watches: Vec<(usize, Box<Watched>)>,
     pub(super) log_refused: bool,
 }
@@ -62,6 +62,31 @@ impl Left<'_> {
 }
 
 impl Inner {
+    /// Takes a shard's writer for a group of a request that was read in a life of the log.
+    ///
+    /// # Errors
+    /// Why the shard takes nothing.
+    pub(super) fn begin<'s>(
+        &self,
+        shard: &'s Shard,
+        (life, since): (u64, Duration),
+    ) -> Result<(MutexGuard<'s, Writer>, Group), String> {
+        let writer = shard.writer_with_room();
+        let writer = writer.map_err(|error| error.to_string())?;
+        // Under the shard's lock, so that what is taken back after this is taken back in this shard, too.
+        if self.log.life() != life {
+            return Err("the log has failed while the request was read; send it again".to_string());
+        }
+        let group = Group {
+            room: Room::new(&writer),
+            segments: writer.segment_count(),
+            since,
+            watches: Vec::new(),
+            log_refused: false,
+        };
+        Ok((writer, group))
+    }
+
     /// Gives a shard's writer back when a group of writes is logged and its documents have their places: others write while they
     /// are put there.
     pub(super) fn leave<'s>(
