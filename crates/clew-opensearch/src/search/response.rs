@@ -110,34 +110,8 @@ impl Answer {
             json.unsigned_field("num_reduce_phases", self.phases);
         }
         self.write_shards(&mut json);
-        json.key("hits").begin_object();
-        write_total(&mut json, self.response.total, output.total_as_int);
-        json.key("max_score");
-        // Of no shard at all OpenSearch says that the best score is 0.
-        let none = (self.response.shards.total == 0).then_some(0.0);
-        write_score(&mut json, self.response.max_score.or(none));
-        json.key("hits").begin_array();
         let notes = output.profile.then(FetchNotes::default);
-        let fetching = notes.as_ref().map(|notes| notes.of("fetch"));
-        let now_ms = self.response.now_ms;
-        let writer = HitWriter::new(output, output, &self.node, now_ms).noting(fetching);
-        let writer = writer.over(&self.memory);
-        // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
-        let mut booked = json.len() + self.response.memory.bytes();
-        for hit in &self.response.hits {
-            match CancellationToken::current().stopped() {
-                Some(Stop::Cancelled) => return Err(nobody_waits()),
-                Some(Stop::TimedOut) => break,
-                None => {}
-            }
-            writer.write(&mut json, hit)?;
-            if json.len() > booked {
-                let more = (json.len() - booked).max(BOOKED_BYTES);
-                self.memory.take(more)?;
-                booked += more;
-            }
-        }
-        json.end_array().end_object();
+        self.write_hits(&mut json, notes.as_ref())?;
         self.write_aggs(&mut json, notes.as_ref())?;
         if let Some(suggest) = &self.suggest {
             write_suggestions(&mut json, suggest);
@@ -156,6 +130,43 @@ impl Answer {
             json.is_so(timed_out);
         }
         Ok(json.into_bytes())
+    }
+
+    /// Writes the hits, as many as there is time for, and takes memory for what they are longer than what was found.
+    fn write_hits(
+        &self,
+        json: &mut JsonWriter,
+        notes: Option<&FetchNotes>,
+    ) -> Result<(), ApiError> {
+        let output = &self.spec.output;
+        json.key("hits").begin_object();
+        write_total(json, self.response.total, output.total_as_int);
+        json.key("max_score");
+        // Of no shard at all OpenSearch says that the best score is 0.
+        let none = (self.response.shards.total == 0).then_some(0.0);
+        write_score(json, self.response.max_score.or(none));
+        json.key("hits").begin_array();
+        let fetching = notes.map(|notes| notes.of("fetch"));
+        let now_ms = self.response.now_ms;
+        let writer = HitWriter::new(output, output, &self.node, now_ms).noting(fetching);
+        let writer = writer.over(&self.memory);
+        // What hits are shown with beside what was found: pieces of texts, values of fields, explanations.
+        let mut booked = json.len() + self.response.memory.bytes();
+        for hit in &self.response.hits {
+            match CancellationToken::current().stopped() {
+                Some(Stop::Cancelled) => return Err(nobody_waits()),
+                Some(Stop::TimedOut) => break,
+                None => {}
+            }
+            writer.write(json, hit)?;
+            if json.len() > booked {
+                let more = (json.len() - booked).max(BOOKED_BYTES);
+                self.memory.take(more)?;
+                booked += more;
+            }
+        }
+        json.end_array().end_object();
+        Ok(())
     }
 
     fn write_aggs(
