@@ -76,12 +76,6 @@ impl Spec {
         Spec::read(body, text, params)?.finished(params)
     }
 
-    /// What was read, once it is looked at what goes together.
-    pub(super) fn finished(mut self: Arc<Self>, params: &Params) -> Result<Arc<Self>, ApiError> {
-        Arc::make_mut(&mut self).finish(Some(params))?;
-        Ok(self)
-    }
-
     /// The same, before it is looked at what goes together; in the place where it stays, as it is large.
     pub(super) fn read(body: &Value, text: &[u8], params: &Params) -> Result<Arc<Self>, ApiError> {
         let Value::Object(members) = body else {
@@ -101,6 +95,12 @@ impl Spec {
             spec.read_params(params)?;
         }
         Ok(read)
+    }
+
+    /// What was read, once it is looked at what goes together.
+    pub(super) fn finished(mut self: Arc<Self>, params: &Params) -> Result<Arc<Self>, ApiError> {
+        Arc::make_mut(&mut self).finish(Some(params))?;
+        Ok(self)
     }
 
     pub(super) fn empty() -> Self {
