@@ -261,22 +261,7 @@ impl Inner {
             all.push(values);
         }
         if !names.is_empty() {
-            for part in &parts {
-                let first = places[part[0]];
-                let target = pinned.shard_at(first)?;
-                let mut sources = target.view.segments[first.segment as usize].sources();
-                for &at in *part {
-                    unless_stopped()?;
-                    let source = sources.get(places[at].doc);
-                    let source = source.map_err(|error| target.shard.tantivy_error(error))?;
-                    for (number, json) in members(target, source, &names)? {
-                        memory.grow(json.get().len())?;
-                        if let FieldValues::Json(values) = &mut all[number] {
-                            values[at] = Some(json);
-                        }
-                    }
-                }
-            }
+            read_json(pinned, (places, &parts), &names, (&mut all, &mut memory))?;
         }
         for target in &*pinned.shards {
             target.check_readable()?;
@@ -286,6 +271,32 @@ impl Inner {
             memory,
         })
     }
+}
+
+/// Reads values that are wanted as they were written out of documents' sources: of parts, each of one segment.
+fn read_json(
+    pinned: &Pinned,
+    (places, parts): (&[DocPlace], &[&[usize]]),
+    names: &BTreeMap<&str, Vec<usize>>,
+    (all, memory): (&mut [FieldValues], &mut Reservation),
+) -> Result<(), EngineError> {
+    for part in parts {
+        let first = places[part[0]];
+        let target = pinned.shard_at(first)?;
+        let mut sources = target.view.segments[first.segment as usize].sources();
+        for &at in *part {
+            unless_stopped()?;
+            let source = sources.get(places[at].doc);
+            let source = source.map_err(|error| target.shard.tantivy_error(error))?;
+            for (number, json) in members(target, source, names)? {
+                memory.grow(json.get().len())?;
+                if let FieldValues::Json(values) = &mut all[number] {
+                    values[at] = Some(json);
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What a value takes at least.

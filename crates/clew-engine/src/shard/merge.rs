@@ -126,21 +126,7 @@ impl Shard {
         }
         self.check_memory(&parts)?;
         let started = self.context.clock.monotonic();
-        let running = state.begin_running();
-        let work = || self.write_merged(&parts, &mapping, (goal, order), output);
-        let merged = match goal {
-            MergeGoal::Upkeep => run_in_background("clew-merge-work", work),
-            MergeGoal::AtMost(_) => Ok(work()),
-        };
-        drop(running);
-        let merged = merged.map_err(io_error("start a thread for", &self.place.dir))?;
-        let merged = merged.map_err(|error| {
-            if state.progress.is_cancelled() {
-                EngineError::MergeCancelled
-            } else {
-                self.tantivy_error(error)
-            }
-        })?;
+        let merged = self.merge_parts((&parts, &mapping), (goal, order), output)?;
         let mut writer = self.settled()?;
         if writer.life != life {
             // The shard was rebuilt meanwhile: it may never have had some of the parts.
@@ -159,7 +145,29 @@ impl Shard {
         Ok(true)
     }
 
-    /// Writes what is merged; `None` when no document lives.
+    /// Has what is merged written, for the upkeep in the background; `None` when no document lives.
+    fn merge_parts(
+        &self,
+        (parts, mapping): (&[SegmentView], &Arc<Mapping>),
+        (goal, order): (MergeGoal, MergeOrder),
+        output: &ShardDirectory,
+    ) -> Result<Option<Merged>, EngineError> {
+        let state = &self.merge_state;
+        let running = state.begin_running();
+        let work = || self.write_merged(parts, mapping, (goal, order), output);
+        let merged = match goal {
+            MergeGoal::Upkeep => run_in_background("clew-merge-work", work),
+            MergeGoal::AtMost(_) => Ok(work()),
+        };
+        drop(running);
+        let merged = merged.map_err(io_error("start a thread for", &self.place.dir))?;
+        merged.map_err(|error| match state.progress.is_cancelled() {
+            true => EngineError::MergeCancelled,
+            false => self.tantivy_error(error),
+        })
+    }
+
+    /// Writes what is merged on this thread.
     fn write_merged(
         &self,
         parts: &[SegmentView],
