@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::DslError;
 use super::object::Parameters;
-use crate::http::place::Spot;
+use crate::http::place::{Spot, token};
 use crate::http::suggestion::did_you_mean;
 
 /// One query, or an array of them.
@@ -27,13 +27,11 @@ fn clauses(
     depth: usize,
 ) -> Result<Vec<Query>, DslError> {
     let value = parameters.take(name);
-    let scalar = match value {
-        Some(Value::Number(_)) => "VALUE_NUMBER",
-        Some(Value::String(_)) => "VALUE_STRING",
-        Some(Value::Bool(_)) => "VALUE_BOOLEAN",
-        _ => return list(value, depth).map_err(|error| error.in_field("bool", name)),
+    let Some(scalar @ (Value::Number(_) | Value::String(_) | Value::Bool(_))) = value else {
+        return list(value, depth).map_err(|error| error.in_field("bool", name));
     };
-    let reason = format!("[bool] {name} doesn't support values of type: {scalar}");
+    let found = token(scalar);
+    let reason = format!("[bool] {name} doesn't support values of type: {found}");
     Err(parameters.of_last(DslError::content(reason)))
 }
 
