@@ -1,6 +1,7 @@
 //! How Java names and writes values. Pipelines are written by people who know them as steps of a Java program: texts made
 //! of values, and the reasons that a document can be told, are as they were there.
 
+pub(crate) use clew_schema::java_text;
 use serde_json::Value;
 
 /// What Java calls the types that steps ask for.
@@ -22,23 +23,5 @@ pub fn class(value: &Value) -> &'static str {
         Value::String(_) => "java.lang.String",
         Value::Array(_) => "java.util.ArrayList",
         Value::Object(_) => "java.util.HashMap",
-    }
-}
-
-/// A value as Java writes it: `[a, b]`, `{name=value}`.
-pub(crate) fn java_text(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_string(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(java_text).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(members) => {
-            let members = members.iter();
-            let members = members.map(|(name, value)| format!("{name}={}", java_text(value)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }

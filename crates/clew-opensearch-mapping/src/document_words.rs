@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use clew_schema::{DocumentError, JsonFault, TextPlace, UnfitKind, ValueProblem};
+use clew_schema::{DocumentError, JsonFault, TextPlace, UnfitKind, ValueProblem, java_text};
 use serde_json::Value;
 
-use crate::template::java_text;
 use crate::words::{ILLEGAL, MALFORMED};
 
 const UNPARSED: &str = "parsing_exception";

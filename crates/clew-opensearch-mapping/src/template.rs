@@ -1,6 +1,6 @@
 //! Dynamic templates: how `dynamic_templates` is read, and what it refuses.
 
-use clew_schema::{MappingError, TemplateSpec, UnreadableKind};
+use clew_schema::{MappingError, TemplateSpec, UnreadableKind, java_text};
 use serde_json::{Map, Value};
 
 use crate::parameter_values::show;
@@ -53,24 +53,6 @@ pub(crate) fn check_conditions(templates: &Value) -> Result<(), MappingError> {
         }
     }
     Ok(())
-}
-
-/// A value as Java shows maps and lists.
-pub(crate) fn java_text(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let shown = |(key, member): (&String, &Value)| format!("{key}={}", java_text(member));
-            format!(
-                "{{{}}}",
-                members.iter().map(shown).collect::<Vec<_>>().join(", ")
-            )
-        }
-        Value::Array(items) => format!(
-            "[{}]",
-            items.iter().map(java_text).collect::<Vec<_>>().join(", ")
-        ),
-        other => show(other),
-    }
 }
 
 /// Refuses `dynamic_templates` for types of values that there are not, which would never make a field.

@@ -10,6 +10,22 @@ pub fn text_of(value: &Value) -> String {
     }
 }
 
+/// A value as Java writes it: as the text that it is, lists as `[a, b]` and objects as `{name=value}`.
+pub fn java_text(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(java_text).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, value)| format!("{name}={}", java_text(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+        }
+        other => text_of(other),
+    }
+}
+
 /// What readers of JSON call the beginning of a value.
 pub fn json_token(value: &Value) -> &'static str {
     match value {
