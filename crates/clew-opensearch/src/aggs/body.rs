@@ -369,6 +369,16 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// A number without its fraction, as the older readers have it.
+    pub(super) fn whole(&mut self, key: &'static str) -> Result<Option<i64>, AggDslError> {
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "OpenSearch cuts fractions off, and the cast saturates"
+        )]
+        let cut = |number: f64| number as i64;
+        Ok(self.number(key)?.map(cut))
+    }
+
     /// A count that must not be negative.
     pub(super) fn count(&mut self, key: &'static str) -> Result<Option<u64>, AggDslError> {
         self.count_called(key, key)

@@ -62,12 +62,7 @@ fn precision(
     (usual, least, most): (u8, u8, u8),
     (wrong, gap): (&str, &str),
 ) -> Result<u8, AggDslError> {
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "what is beyond all bounds is refused as it is cut"
-    )]
-    let asked = body.number("precision")?.map(|asked| asked as i64);
-    let asked = asked.unwrap_or(i64::from(usual));
+    let asked = body.whole("precision")?.unwrap_or(i64::from(usual));
     let precision = within(asked, (least, most), (wrong, gap));
     precision.map_err(|error| body.in_field("precision", error))
 }

@@ -105,19 +105,13 @@ fn method(body: &mut Body<'_>) -> Result<Method, AggDslError> {
 /// How many digits of a value count.
 fn hdr_digits(part: &mut Body<'_>) -> Result<u8, AggDslError> {
     let key = "number_of_significant_value_digits";
-    // A fraction is cut off, as there.
-    let digits = part.number(key)?.unwrap_or(3.0).trunc();
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the number is between 0 and 5"
-    )]
-    let whole = digits.clamp(0.0, 5.0) as u8;
-    if !(0.0..=5.0).contains(&digits) {
-        let reason = "[numberOfSignificantValueDigits] must be between 0 and 5";
-        return Err(part.in_field(key, AggDslError::illegal(reason)));
+    match u8::try_from(part.whole(key)?.unwrap_or(3)) {
+        Ok(digits @ 0..=5) => Ok(digits),
+        _ => {
+            let reason = "[numberOfSignificantValueDigits] must be between 0 and 5";
+            Err(part.in_field(key, AggDslError::illegal(reason)))
+        }
     }
-    Ok(whole)
 }
 
 /// How exact a digest is.

@@ -48,14 +48,9 @@ fn whole(
     key: &'static str,
     (least, words): (i64, &str),
 ) -> Result<Option<usize>, AggDslError> {
-    let Some(number) = body.number(key)? else {
+    let Some(whole) = body.whole(key)? else {
         return Ok(None);
     };
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "OpenSearch cuts fractions off, and the cast saturates"
-    )]
-    let whole = number as i64;
     if whole >= least {
         return Ok(Some(usize::try_from(whole).unwrap_or(usize::MAX)));
     }

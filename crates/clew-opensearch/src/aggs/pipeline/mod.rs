@@ -151,26 +151,20 @@ fn positive(body: &mut Body<'_>, key: &'static str) -> Result<Option<usize>, Agg
 fn positive_told(
     body: &mut Body<'_>,
     key: &'static str,
-    words: impl FnOnce(f64) -> String,
+    words: impl FnOnce(i64) -> String,
 ) -> Result<Option<usize>, AggDslError> {
-    positive_or(body, key, |number| {
-        AggDslError::parsing(words(number.trunc()))
-    })
+    positive_or(body, key, |number| AggDslError::parsing(words(number)))
 }
 
 fn positive_or(
     body: &mut Body<'_>,
     key: &'static str,
-    refusal: impl FnOnce(f64) -> AggDslError,
+    refusal: impl FnOnce(i64) -> AggDslError,
 ) -> Result<Option<usize>, AggDslError> {
-    match body.number(key)? {
+    match body.whole(key)? {
         None => Ok(None),
-        #[allow(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "the number is at least one, and more buckets than there are is none"
-        )]
-        Some(number) if number >= 1.0 => Ok(Some(number as usize)),
+        // More buckets than there are is none.
+        Some(number @ 1..) => Ok(Some(usize::try_from(number).unwrap_or(usize::MAX))),
         Some(number) => Err(body.in_field(key, refusal(number))),
     }
 }

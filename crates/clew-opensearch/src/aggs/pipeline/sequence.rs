@@ -40,7 +40,7 @@ fn derivative(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 
 fn serial_diff(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let name = body.name;
-    let words = |lag: f64| {
+    let words = |lag: i64| {
         format!(
             "Lag must be a positive, non-zero integer.  Value supplied was{lag} in [{name}]: [lag]."
         )
@@ -52,11 +52,7 @@ fn serial_diff(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     body.require(&["buckets_path", "script", "window"]);
     let window = positive(body, "window")?.unwrap_or(1);
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a shift beyond all buckets leaves nothing, and the cast saturates"
-    )]
-    let shift = body.number("shift")?.unwrap_or(0.0) as i64;
+    let shift = body.whole("shift")?.unwrap_or(0);
     let script = script(body, "moving_fn")?.read_when_reducing(ScriptPurpose::Window)?;
     let sequence = Sequence::MovingFn {
         window,
@@ -69,7 +65,7 @@ fn moving_fn(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
 /// The older moving average: a model of the buckets before.
 fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let name = body.name;
-    let no_window = |_: f64| {
+    let no_window = |_: i64| {
         // OpenSearch tells another number in its place.
         format!(
             "[window] value must be a positive, non-zero integer.  Value supplied was [null] in \
@@ -83,7 +79,7 @@ fn moving_avg(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         Some(Value::Bool(minimize)) => Some(*minimize),
         Some(other) => return Err(body.wrong("minimize", other)),
     };
-    let none_ahead = |predict: f64| {
+    let none_ahead = |predict: i64| {
         format!(
             "[predict] value must be a positive integer.  Value supplied was [{predict}] in \
              [{name}]."
