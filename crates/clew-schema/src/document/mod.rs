@@ -94,7 +94,7 @@ impl Mapping {
     /// # Errors
     /// [`DocumentError`]; no input makes it panic.
     pub fn parse_document<'a>(&self, source: &'a [u8]) -> Result<Parsed<'a>, DocumentError> {
-        self.parse_stripped(source, Vec::new())
+        self.parse_within(source, Vec::new(), &mut |_| true)
     }
 
     /// Takes a document apart that was accepted once: where the mapping has become stricter since, or fields are not made any
@@ -116,23 +116,11 @@ impl Mapping {
     }
 
     /// Takes a document apart whose vectors come beside its text; those of a field in nested objects one after the
-    /// other, one for each object.
+    /// other, one for each object. Whether there is `room` for what values become in the fields that follow theirs is asked before
+    /// they are made.
     ///
     /// # Errors
-    /// [`DocumentError`], also when a vector does not fit its field or comes twice.
-    pub fn parse_stripped<'a>(
-        &self,
-        source: &'a [u8],
-        vectors: Vec<(FieldId, VectorValue)>,
-    ) -> Result<Parsed<'a>, DocumentError> {
-        self.parse_within(source, vectors, &mut |_| true)
-    }
-
-    /// The same where there may be no room for what values become in the fields that follow theirs; whether there is, is asked
-    /// before they are made.
-    ///
-    /// # Errors
-    /// [`DocumentError`], also where there is none.
+    /// [`DocumentError`], also when a vector does not fit its field or comes twice, or there is no room.
     pub fn parse_within<'a>(
         &self,
         source: &'a [u8],

@@ -180,7 +180,7 @@ pub fn lacks_object_vectors(source: &[u8], around: &str, name: &str) -> bool {
 }
 
 impl Mapping {
-    /// The whole text of a document whose vectors came beside it: what [`Mapping::parse_stripped`] takes apart.
+    /// The whole text of a document whose vectors came beside it: what [`Mapping::parse_within`] takes apart.
     pub fn with_vectors(&self, source: &[u8], vectors: &[(FieldId, VectorValue)]) -> Vec<u8> {
         let (mut own, mut of_objects) = (Vec::new(), Vec::new());
         for (field, vector) in vectors {

@@ -173,7 +173,7 @@ fn vectors_beside_the_text_are_checked_like_those_in_it() {
     let n = mapping.field("n").unwrap().id;
     let parse = |source: &'static str, vectors: Vec<(FieldId, Vec<f32>)>| {
         let vectors = vectors.into_iter().map(|(id, vector)| (id, vector.into()));
-        mapping.parse_stripped(source.as_bytes(), vectors.collect())
+        mapping.parse_within(source.as_bytes(), vectors.collect(), &mut |_| true)
     };
     let Ok(Parsed::Document(document)) = parse(r#"{"n":1}"#, vec![(id, vec![1.0, 2.0, 3.0])])
     else {
