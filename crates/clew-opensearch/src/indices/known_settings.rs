@@ -295,6 +295,7 @@ pub(crate) fn check_legacy(name: &str, settings: Option<&Value>) -> Result<(), A
     check_kept(&flat)
 }
 
+/// The same of settings as templates keep them.
 fn check_kept(settings: &Flat) -> Result<(), ApiError> {
     check(settings)?;
     super::settings::create(settings).map(drop)
