@@ -48,6 +48,24 @@ class SearchesAsThere(ClewTest):
             self.assertEqual([hit["_id"] for hit in found], ["2"], kind)
         self.assertEqual(self.hits("kept", query={"query_string": {"query": 'once:"quick fox"'}}), [])
 
+    def test_a_function_that_is_alone_is_no_part_of_a_mean(self):
+        self.make("s1", {"n": {"type": "integer"}}, {"1": {"n": 1}})
+        alone = {"functions": [{"weight": 2}], "score_mode": "avg"}
+        self.assert_scores("s1", {"function_score": alone}, {"1": 2.0})
+        alone["functions"][0]["filter"] = {"match_all": {}}
+        self.assert_scores("s1", {"function_score": alone}, {"1": 2.0})
+        alone["functions"][0]["filter"] = {"term": {"n": 1}}
+        self.assert_scores("s1", {"function_score": alone}, {"1": 1.0})
+
+    def test_words_that_weigh_nothing_are_found(self):
+        self.make("s1", {"t": {"type": "text", "analyzer": "english"}}, {"1": {"t": "the quick fox"}, "2": {"t": "a quick dog"}})
+        match = {"match": {"t": {"query": "quick fox", "operator": "and", "boost": 0}}}
+        self.assertEqual([(hit["_id"], hit["_score"]) for hit in self.hits("s1", query=match)], [("1", 0.0)])
+        simple = {"query": "| the quick", "default_operator": "and", "fields": ["nonsense", "t"]}
+        self.assertEqual(len(self.hits("s1", query={"simple_query_string": simple})), 2)
+        simple = {"query": "quick the + the fox", "fields": ["t"]}
+        self.assertEqual([hit["_id"] for hit in self.hits("s1", query={"simple_query_string": simple})], ["1"])
+
     def test_ranges_over_all_fields_pass_over_those_that_have_none(self):
         self.make("s1", {"w": {"type": "wildcard"}, "k": {"type": "keyword"}}, {"1": {"w": "b", "k": "b"}, "2": {"w": "b", "k": "z"}})
         for text in ("[a TO c]", "<c"):

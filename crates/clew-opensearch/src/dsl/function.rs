@@ -69,6 +69,11 @@ pub(super) fn function_score(body: &Value, depth: usize) -> Result<Query, DslErr
         functions.push(only);
     }
     parameters.finish()?;
+    // One that is alone is joined with none: its weight is a factor, and no share of a mean.
+    let score_mode = match &functions[..] {
+        [only] if matches!(only.filter, None | Some(Query::MatchAll { .. })) => ScoreMode::First,
+        _ => score_mode,
+    };
     Ok(Query::FunctionScore(Box::new(FunctionScore {
         query: Box::new(query),
         functions,
