@@ -155,8 +155,9 @@ impl<'a> Part<'a> {
     }
 
     /// Lists to go through where all parts have so many rows. Of the hits of all a part holds its share, and fewer hits are found
-    /// with less effort: what a walk misses grows with hits to the power of .45 and falls with effort to that of 1.35, as it is
-    /// usually, so the effort falls with the cube root of the share. Where a rule makes lists of efforts, nothing is known of what they find.
+    /// with less effort: what a walk misses grows with hits to the power of .45, and falls with effort to that of 1.35 as it is
+    /// usually, and of 2 where vectors are uniform. So the effort falls with a root of the share, by a power of 1/3 to 1/4.4. Where
+    /// a rule makes lists of efforts, nothing is known of what they find.
     fn probes_as_one_of(&self, rows: usize, ef_search: usize) -> usize {
         let learnt = self.search.view.calibration;
         if learnt.is_none_or(|learnt| learnt.probes.is_empty()) {
@@ -164,7 +165,7 @@ impl<'a> Part<'a> {
         }
         let share = self.rows() as f64 / rows.max(1) as f64;
         let situation = Situation {
-            ef: whole(ef_search as f64 * share.cbrt()).min(self.rows()),
+            ef: whole(ef_search as f64 * share.powf(0.25)).min(self.rows()),
             ..self.situation
         };
         let hits = self.search.k_rows;
