@@ -253,13 +253,15 @@ class Same(ClewTest):
             steps={"histogram": histogram},
             shares={"percentiles": {"field": "u", "percents": [1]}},
             words={"terms": {"field": "u"}},
+            shaped={"terms": {"field": "u", "format": "0.0"}},
             pages={"composite": {"sources": [{"step": {"histogram": histogram}}]}},
         )
         self.assertEqual(counted["most"]["value_as_string"], "1.8446744073709552E19")
-        self.assertEqual(counted["figures"]["min_as_string"], "5.0")
+        self.assertEqual(counted["figures"]["min_as_string"], 5.0)
         self.assertEqual([bucket["key_as_string"] for bucket in counted["steps"]["buckets"]], ["0.0", "1.0E19"])
         self.assertEqual(counted["shares"]["values"]["1.0_as_string"], "5.0")
         self.assertNotIn("key_as_string", counted["words"]["buckets"][0])
+        self.assertEqual([one["key_as_string"] for one in counted["shaped"]["buckets"]], ["5", "18446744073709551615"])
         self.assertEqual(counted["pages"]["buckets"][1]["key"], {"step": 1e19})
 
     def test_what_is_wrong_with_a_slice_is_told_where_it_stands(self):

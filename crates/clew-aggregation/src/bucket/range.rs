@@ -176,13 +176,10 @@ pub(crate) enum RangeEnds {
 
 impl PlannedRange {
     /// The ends as results show them.
-    pub(crate) fn shown(&self, format: &ValueFormat) -> (Option<RangeEnd>, Option<RangeEnd>) {
+    pub(crate) fn shown(&self) -> (Option<RangeEnd>, Option<RangeEnd>) {
         match self.ends {
             RangeEnds::Numbers(from, to) => {
-                let end = |end: f64| {
-                    let shown = || RangeEnd::Number(end, format.text_of_number(end));
-                    end.is_finite().then(shown)
-                };
+                let end = |end: f64| end.is_finite().then_some(RangeEnd::Number(end));
                 (end(from), end(to))
             }
             RangeEnds::Addresses(from, to) => {
@@ -195,11 +192,17 @@ impl PlannedRange {
     }
 
     /// Its name.
-    pub(crate) fn name(&self, from: Option<&RangeEnd>, to: Option<&RangeEnd>) -> String {
+    pub(crate) fn name(
+        &self,
+        (from, to): (Option<&RangeEnd>, Option<&RangeEnd>),
+        format: &ValueFormat,
+    ) -> String {
         let text = |end: Option<&RangeEnd>| match end {
             None => "*".to_string(),
-            Some(RangeEnd::Number(_, Some(text)) | RangeEnd::Address(text)) => text.clone(),
-            Some(RangeEnd::Number(number, None)) => Key::F64(*number).to_string(),
+            Some(RangeEnd::Address(text)) => text.clone(),
+            Some(RangeEnd::Number(number)) => format
+                .text_of_number(*number)
+                .unwrap_or_else(|| Key::F64(*number).to_string()),
         };
         let made = || format!("{}-{}", text(from), text(to));
         self.key.clone().unwrap_or_else(made)
@@ -381,9 +384,10 @@ impl BucketAgg for RangePlan {
         for (place, one) in (0_i64..).zip(&self.ranges) {
             budget.take()?;
             let row = rows.iter().find(|row| row.key == place);
-            let (from, to) = one.shown(format);
+            let (from, to) = one.shown();
+            let name = one.name((from.as_ref(), to.as_ref()), format);
             made.push(RangeBucket {
-                name: Key::Str(one.name(from.as_ref(), to.as_ref()).into()),
+                name: Key::Str(name.into()),
                 from,
                 to,
                 doc_count: row.map_or(0, |row| row.count),
@@ -394,6 +398,7 @@ impl BucketAgg for RangePlan {
             buckets: made,
             keyed: self.keyed,
             kind: self.kind,
+            format: format.clone(),
         })
     }
 

@@ -49,6 +49,8 @@ pub enum AggResult {
         keyed: bool,
         /// What the ends are.
         kind: EndKind,
+        /// How ends that are numbers are printed.
+        format: ValueFormat,
     },
     /// The documents without a value.
     Missing {
@@ -400,8 +402,8 @@ pub struct RangeBucket {
 /// One end of a range.
 #[derive(Clone, Debug)]
 pub enum RangeEnd {
-    /// A number, and its text if it has one.
-    Number(f64, Option<String>),
+    /// A number.
+    Number(f64),
     /// An address.
     Address(String),
 }

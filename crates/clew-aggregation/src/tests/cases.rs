@@ -415,7 +415,7 @@ fn ranges_overlap_and_count_a_document_once_each() {
         origin: None,
     });
     let end = |end: &Option<RangeEnd>| match end {
-        Some(RangeEnd::Number(number, _)) => Some(*number),
+        Some(RangeEnd::Number(number)) => Some(*number),
         _ => None,
     };
     let results = run(&one_shard(docs.to_vec()), &[named("r", spec, Vec::new())]);

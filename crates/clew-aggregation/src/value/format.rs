@@ -56,11 +56,8 @@ impl ValueFormat {
             Key::I64(value) | Key::Date(value) => self.text_of_integer(*value),
             Key::Bool(value) => self.text_of_integer(i64::from(*value)),
             Key::F64(value) => self.text_of_number(*value),
-            #[allow(clippy::cast_precision_loss, reason = "patterns are of floating point")]
-            Key::U64(value) => match self {
-                ValueFormat::Decimal(format) => Some(format.format(*value as f64)),
-                _ => None,
-            },
+            // Patterns say nothing of numbers without a sign.
+            Key::U64(value) => matches!(self, ValueFormat::Decimal(_)).then(|| value.to_string()),
             Key::Str(_) | Key::Ip(_) | Key::Null | Key::Tuple(_) => None,
         }
     }
@@ -78,5 +75,22 @@ impl ValueFormat {
             ValueFormat::Boolean => Some((value != 0.0).to_string()),
             ValueFormat::Raw | ValueFormat::Date { .. } => self.text_of_integer(whole),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_without_a_sign_keep_all_their_digits_under_a_pattern() {
+        let format = ValueFormat::of_numbers(Some("0.0")).unwrap();
+        for (key, text) in [
+            (Key::U64(u64::MAX), "18446744073709551615"),
+            (Key::I64(7), "7.0"),
+        ] {
+            assert_eq!(format.text_of_key(&key).as_deref(), Some(text));
+        }
+        assert_eq!(ValueFormat::Unsigned.text_of_key(&Key::U64(7)), None);
     }
 }

@@ -126,7 +126,8 @@ fn render(
             buckets,
             keyed,
             kind,
-        } => range::write(body, buckets, (*keyed, *kind), how),
+            format,
+        } => range::write(body, (buckets, format), (*keyed, *kind), how),
         AggResult::Missing { doc_count, subs } => {
             only::write(body, "missing", (*doc_count, subs), how)
         }

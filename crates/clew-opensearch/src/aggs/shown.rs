@@ -147,6 +147,26 @@ pub(super) fn part_value(key: &Key, format: &ValueFormat) -> Value {
     }
 }
 
+/// A text beside a number where OpenSearch writes whatever its format makes of it: truths and numbers without a sign stay what
+/// they are there.
+pub(super) fn loose_text(format: &ValueFormat, value: f64) -> Option<Value> {
+    match format {
+        ValueFormat::Boolean => Some(json!(value != 0.0)),
+        ValueFormat::Unsigned => Some(number_or_name(Some(value))),
+        ValueFormat::Raw | ValueFormat::Decimal(_) | ValueFormat::Date { .. } => {
+            format.text_of_number(value).map(Value::String)
+        }
+    }
+}
+
+/// JSON has no word for what is not a number; OpenSearch quotes it.
+pub(super) fn number_or_name(value: Option<f64>) -> Value {
+    match value {
+        Some(value) if value.is_nan() => json!("NaN"),
+        value => json!(value),
+    }
+}
+
 pub(super) fn metric_body(body: &mut Map<String, Value>, metric: &Metric) {
     body.insert("value".to_string(), json!(metric.value));
     let text = metric

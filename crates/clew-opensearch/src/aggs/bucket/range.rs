@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use clew_aggregation::{RangeBucket, RangeEnd};
+use clew_aggregation::{RangeBucket, RangeEnd, ValueFormat};
 use clew_query::aggregation::{
     AggSpec, DistanceOrigin, EndKind, RangeItem, RangeSpec, Scalar, Source,
 };
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
-use crate::aggs::shown::{insert_keyed, while_wanted};
+use crate::aggs::shown::{insert_keyed, loose_text, while_wanted};
 use crate::aggs::table::{ADDRESSES, NUMBERS, PLACES, Row};
 use crate::http::error::ApiError;
 
@@ -141,7 +141,7 @@ fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
 /// Writes its result, and says the type.
 pub(crate) fn write(
     body: &mut Map<String, Value>,
-    ranges: &[RangeBucket],
+    (ranges, format): (&[RangeBucket], &ValueFormat),
     (keyed, kind): (bool, EndKind),
     how: Rendering<'_>,
 ) -> Result<TypeName, ApiError> {
@@ -157,10 +157,10 @@ pub(crate) fn write(
                 Some(RangeEnd::Address(address)) => {
                     object.insert(end.to_string(), json!(address));
                 }
-                Some(RangeEnd::Number(number, text)) => {
+                Some(RangeEnd::Number(number)) => {
                     object.insert(end.to_string(), json!(number));
-                    if let Some(text) = text {
-                        object.insert(format!("{end}_as_string"), json!(text));
+                    if let Some(text) = loose_text(format, *number) {
+                        object.insert(format!("{end}_as_string"), text);
                     }
                 }
             }

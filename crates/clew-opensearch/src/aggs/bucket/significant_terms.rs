@@ -1,6 +1,6 @@
 //! `significant_terms` and `significant_text`: which heuristic, and what is compared with.
 
-use clew_aggregation::{BucketExtra, TermsKind, TermsResult};
+use clew_aggregation::{BucketExtra, TermsKind, TermsResult, ValueFormat};
 use clew_query::ScriptPurpose;
 use clew_query::aggregation::{AggSpec, Comparison, Heuristic, SignificantSpec, WordsSpec};
 use serde_json::{Map, Value, json};
@@ -151,6 +151,11 @@ pub(crate) fn write(
     }
     let buckets = while_wanted(&terms.buckets).map(|bucket| {
         let mut object = term_key(terms, bucket);
+        // A truth is no text here, as it is among other terms.
+        if let (ValueFormat::Boolean, Some(text)) = (&terms.format, object.get_mut("key_as_string"))
+        {
+            *text = json!(text.as_str() == Some("true"));
+        }
         object.insert("doc_count".to_string(), json!(bucket.doc_count));
         if let BucketExtra::Score { score, background } = bucket.extra {
             object.insert("score".to_string(), json!(score));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::TypeName;
+use crate::aggs::shown::{loose_text, number_or_name};
 use crate::aggs::table::{NUMBERS, Row};
 
 /// By name: the values it reads, and its reader.
@@ -56,9 +57,8 @@ fn stats_text(body: &mut Map<String, Value>, stats: &Stats) {
         ("sum_as_string", Some(stats.sum)),
     ];
     for (name, value) in all {
-        let text = value.and_then(|value| stats.format.text_of_number(value));
-        if let Some(text) = text {
-            body.insert(name.to_string(), json!(text));
+        if let Some(text) = value.and_then(|value| loose_text(&stats.format, value)) {
+            body.insert(name.to_string(), text);
         }
     }
 }
@@ -90,7 +90,12 @@ fn extended_body(body: &mut Map<String, Value>, extended: &ExtendedStats) {
     let mut texts = Vec::new();
     for (name, value) in numbers {
         body.insert(name.to_string(), number_or_name(value));
-        texts.extend(text(value).map(|text| (format!("{name}_as_string"), json!(text))));
+        // Of deviations OpenSearch shows texts whatever the format.
+        let shown = match name.starts_with("std_deviation") {
+            true => text(value).map(Value::String),
+            false => value.and_then(|value| loose_text(&stats.format, value)),
+        };
+        texts.extend(shown.map(|shown| (format!("{name}_as_string"), shown)));
     }
     let bound = |variance: Option<f64>, sign: f64| {
         let distance = root(variance).map(|deviation| deviation * extended.sigma * sign);
@@ -122,13 +127,5 @@ fn extended_body(body: &mut Map<String, Value>, extended: &ExtendedStats) {
             "std_deviation_bounds_as_string".to_string(),
             Value::Object(shown),
         );
-    }
-}
-
-/// JSON has no word for what is not a number; OpenSearch quotes it.
-fn number_or_name(value: Option<f64>) -> Value {
-    match value {
-        Some(value) if value.is_nan() => json!("NaN"),
-        value => json!(value),
     }
 }

@@ -239,6 +239,39 @@ fn stats_of_nothing_are_null() {
 }
 
 #[test]
+fn texts_of_truths_and_of_numbers_without_a_sign_are_none_but_of_deviations() {
+    let extended = |format| ExtendedStats {
+        stats: stats(Some((0.0, 1.0, 0.5, 1.0)), format),
+        sum_of_squares: Some(1.0),
+        variance: Some(0.25),
+        variance_sampling: Some(f64::NAN),
+        sigma: 2.0,
+    };
+    let results = [
+        named(
+            "b",
+            AggResult::ExtendedStats(extended(ValueFormat::Boolean)),
+        ),
+        named(
+            "u",
+            AggResult::ExtendedStats(extended(ValueFormat::Unsigned)),
+        ),
+    ];
+    let shown = render_aggs(&results, as_it_is(false)).unwrap();
+    for (of, name, text) in [
+        ("b", "min_as_string", json!(false)),
+        ("b", "sum_as_string", json!(true)),
+        ("b", "variance_as_string", json!(true)),
+        ("b", "std_deviation_as_string", json!("true")),
+        ("u", "max_as_string", json!(1.0)),
+        ("u", "variance_sampling_as_string", json!("NaN")),
+        ("u", "std_deviation_as_string", json!("0.5")),
+    ] {
+        assert_eq!(shown[of][name], text, "{of} {name}");
+    }
+}
+
+#[test]
 fn extended_stats_show_bounds_on_both_sides() {
     let extended = ExtendedStats {
         stats: stats(Some((3.0, 3.0, 3.0, 3.0)), ValueFormat::Raw),
@@ -273,28 +306,36 @@ fn ranges_are_named_by_their_ends() {
         doc_count: 1,
         subs: Vec::new(),
     };
-    let result = |buckets, keyed, kind| AggResult::Range {
+    let result = |buckets, keyed, kind, format| AggResult::Range {
         buckets,
         keyed,
         kind,
+        format,
     };
-    let number = |number| Some(RangeEnd::Number(number, None));
+    let number = |number| Some(RangeEnd::Number(number));
     let plain = vec![
         range("*-50.0", None, number(50.0)),
         range("50.0-100.0", number(50.0), number(100.0)),
     ];
-    let day = RangeEnd::Number(
-        1_767_225_600_000.0,
-        Some("2026-01-01T00:00:00.000Z".to_string()),
-    );
-    let dated = vec![range("new", Some(day), None)];
+    let dated = vec![range("new", number(1_767_225_600_000.0), None)];
+    let truths = vec![range("true-*", number(1.0), None)];
     let near = RangeEnd::Address("10.0.0.0".to_string());
     let near = vec![range("near", Some(near), None)];
     check_json(
         &[
-            named("r", result(plain, false, EndKind::Numbers)),
-            named("d", result(dated, true, EndKind::Dates)),
-            named("i", result(near, false, EndKind::Addresses)),
+            named(
+                "r",
+                result(plain, false, EndKind::Numbers, ValueFormat::Raw),
+            ),
+            named("d", result(dated, true, EndKind::Dates, dates())),
+            named(
+                "b",
+                result(truths, false, EndKind::Numbers, ValueFormat::Boolean),
+            ),
+            named(
+                "i",
+                result(near, false, EndKind::Addresses, ValueFormat::Raw),
+            ),
         ],
         &json!({
             "r": {"buckets": [
@@ -306,6 +347,9 @@ fn ranges_are_named_by_their_ends() {
                 "from_as_string": "2026-01-01T00:00:00.000Z",
                 "doc_count": 1,
             }}},
+            "b": {"buckets": [
+                {"key": "true-*", "from": 1.0, "from_as_string": true, "doc_count": 1},
+            ]},
             "i": {"buckets": [{"key": "near", "from": "10.0.0.0", "doc_count": 1}]},
         }),
     );
