@@ -130,6 +130,15 @@ class BucketsAsTheRealOne(ClewTest):
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 
+    def test_documents_of_an_index_without_the_field_are_no_background(self):
+        self.index_all("other", {str(n): {"n": n} for n in range(5)})
+        for query, size in [({"match_all": {}}, 3), ({"range": {"n": {"lt": 4}}}, 2)]:
+            aggs = {"x": {"significant_terms": {"field": "tag", "min_doc_count": 1}}}
+            body = {"size": 0, "query": query, "aggs": {**aggs, "all": {"filter": {"match_all": {}}, "aggs": aggs}}}
+            found = self.client.search(index="real,other", body=body)["aggregations"]
+            for one in (found["x"], found["all"]["x"]):
+                self.assertEqual((one["doc_count"], one["bg_count"]), (size, 3))
+
     def test_values_are_what_they_are_said_to_be_where_there_are_none(self):
         self.refuse("histogram", {"field": "gone", "interval": 5, "value_type": "string"}, "unmapped field is not supported for aggregation [histogram]")
         self.refuse("range", {"field": "gone", "ranges": [{"to": 1}], "value_type": "ip"}, "unmapped field is not supported for aggregation [range]")

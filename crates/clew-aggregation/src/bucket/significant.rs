@@ -160,6 +160,11 @@ impl SignificantPlan {
     ) -> Result<(), AggError> {
         buckets.background.with = vec![0; buckets.table.len()];
         buckets.background.all = 0;
+        // Documents of an index without the field are neither compared nor compared with.
+        if plan.values().kind == ValueKind::Unmapped {
+            buckets.background.sizes.clear();
+            return Ok(());
+        }
         for (ord, reader) in readers.iter().enumerate() {
             let documents = match &self.background {
                 Some(sets) => sets.get(ord).cloned(),
