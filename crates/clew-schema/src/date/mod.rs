@@ -99,7 +99,10 @@ impl DateFormat {
     /// # Errors
     /// [`DateError::Format`] when a name or a pattern letter is unknown.
     pub fn parse(format: &str) -> Result<DateFormat, DateError> {
+        // An 8 in front says in old requests that the patterns are those of Java 8, as all are.
         let alternatives = format
+            .strip_prefix('8')
+            .unwrap_or(format)
             .split("||")
             .map(|one| Alternative::parse(one.trim()))
             .collect::<Result<Vec<_>, _>>()?;

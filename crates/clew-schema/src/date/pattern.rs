@@ -457,9 +457,7 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
             let nanos = format!("{:03}{:06}", moment.time % 1000, moment.sub_nanos);
             nanos[..width.min(9)].to_string()
         }
-        'z' | 'V' | 'X' if moment.offset_ms == 0 => {
-            if letter == 'X' { "Z" } else { "UTC" }.to_string()
-        }
+        'z' | 'V' | 'X' if moment.offset_ms == 0 => "Z".to_string(),
         'X' | 'x' if width == 1 && moment.offset_ms % 3_600_000 == 0 => {
             write_offset(moment.offset_ms, false)[..3].to_string()
         }

@@ -163,6 +163,8 @@ fn the_first_alternative_writes() {
         ("date", "2024-02-29"),
         ("year_month", "2024-02"),
         ("YY.ww", "24.09"),
+        ("yyyy-MM-dd HH:mm z", "2024-02-29 10:11 Z"),
+        ("8yyyy-MM||yyyy", "2024-02"),
         ("yyyy-'Q'Q", "2024-Q1"),
         ("yyyy-QQQ", "2024-Q1"),
     ];
