@@ -130,6 +130,16 @@ class BucketsAsTheRealOne(ClewTest):
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 
+    def test_addresses_are_counted_with_the_same_in_texts(self):
+        """Those of an index without the field, for which something stands in, and of one that has them as keywords."""
+        self.client.indices.create(index="texts", body={"mappings": {"properties": {"ip": {"type": "keyword"}}}})
+        self.index_all("texts", {"1": {"ip": "10.0.0.1"}})
+        self.index_all("without", {"1": {"n": 1}})
+        aggs = {"x": {"terms": {"field": "ip", "missing": "10.0.0.7", "order": {"_key": "asc"}}}}
+        found = self.client.search(index="real,texts,without", body={"size": 0, "aggs": aggs})["aggregations"]["x"]
+        counts = [(one["key"], one["doc_count"]) for one in found["buckets"]]
+        self.assertEqual(counts, [("10.0.0.1", 2), ("10.0.0.7", 2), ("192.168.0.1", 1)])
+
     def test_documents_of_an_index_without_the_field_are_no_background(self):
         self.index_all("other", {str(n): {"n": n} for n in range(5)})
         for query, size in [({"match_all": {}}, 3), ({"range": {"n": {"lt": 4}}}, 2)]:

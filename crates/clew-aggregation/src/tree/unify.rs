@@ -68,6 +68,10 @@ fn common_kind(mine: &mut Plan, theirs: &Plan) -> Result<Option<ValueKind>, AggE
     if is(&[ValueKind::Long, ValueKind::Unsigned, ValueKind::Double]) {
         return Ok(Some(ValueKind::Double));
     }
+    // Also what stands in for addresses in an index without the field is a text.
+    if is(&[ValueKind::Keyword, ValueKind::Ip]) {
+        return Ok(Some(ValueKind::Keyword));
+    }
     Err(AggError::invalid(format!(
         "Merging/Reducing the aggregations failed when computing the aggregation [{}] because the \
          field you gave in the aggregation query existed as two different types in two different \
@@ -100,6 +104,7 @@ fn converted(key: Key, kind: ValueKind) -> Key {
         (Key::U64(value), ValueKind::Unsigned) => {
             i64::try_from(value).map_or(Key::U64(value), Key::I64)
         }
+        (key @ Key::Ip(_), ValueKind::Keyword) => Key::Str(key.to_string().into()),
         (key, _) => key,
     }
 }
