@@ -1,7 +1,5 @@
 //! What a script sees: a document, or what stands for one.
 
-use serde_json::Value;
-
 use super::term_counts::TermCount;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
@@ -38,8 +36,11 @@ pub trait ScriptDocument<'a> {
     }
 
     /// Its source, where scripts may see that.
-    fn source(&self) -> Option<&'a Value> {
-        None
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn source(&mut self) -> Result<ScriptValue<'a>, ScriptError> {
+        Ok(ScriptValue::Null)
     }
 
     /// A number from 0 up to, but not, 1, which the document and a seed decide.

@@ -1,5 +1,7 @@
 //! Scripts over the columns of a segment.
 
+use std::cell::RefCell;
+use std::fmt::Display;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
@@ -8,8 +10,8 @@ use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
     ScriptValue, TermCount,
 };
-use clew_schema::Mapping;
 use clew_schema::geo::GeoPoint;
+use clew_schema::{Mapping, SourceCursor, Sources};
 use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
@@ -114,6 +116,7 @@ impl OpenScript {
             score,
             given: None,
             source: None,
+            sources: None,
         };
         self.compiled.script.text_if_any(&mut document)
     }
@@ -132,7 +135,8 @@ impl OpenScript {
             doc,
             score: 0.0,
             given: None,
-            source,
+            source: source.map(ScriptValue::of_json),
+            sources: None,
         };
         self.compiled.script.emitted(&mut document)
     }
@@ -149,6 +153,7 @@ impl OpenScript {
             score,
             given: None,
             source: None,
+            sources: None,
         };
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
@@ -211,15 +216,22 @@ impl ValueScript {
     /// The same over a segment, whose columns it opens.
     ///
     /// # Errors
-    /// When a column cannot be read.
+    /// When a column, or the sources that it looks at, cannot be read.
     pub fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenValueScript> {
-        let open = OpenScript::new(self.0.clone(), reader, salt_of(reader))?;
-        Ok(OpenValueScript(open))
+        let reads_source = self.0.script.may_read_source();
+        let sources = reads_source.then(|| Sources::open(reader)).transpose()?;
+        Ok(OpenValueScript {
+            script: OpenScript::new(self.0.clone(), reader, salt_of(reader))?,
+            sources: sources.map(|sources| RefCell::new(sources.cursor())),
+        })
     }
 }
 
 /// The same over one segment.
-pub struct OpenValueScript(OpenScript);
+pub struct OpenValueScript {
+    script: OpenScript,
+    sources: Option<RefCell<SourceCursor>>,
+}
 
 impl OpenValueScript {
     /// What the script makes of a document with a score, and of a value that it is given.
@@ -232,13 +244,14 @@ impl OpenValueScript {
         given: Option<&GivenValue>,
     ) -> Result<ScriptValue<'_>, ScriptError> {
         let mut document = OneDocument {
-            open: &self.0,
+            open: &self.script,
             doc,
             score: f64::from(score),
             given,
             source: None,
+            sources: self.sources.as_ref(),
         };
-        self.0.compiled.script.run(&mut document)
+        self.script.compiled.script.run(&mut document)
     }
 
     /// Has the script gather something of a document with a score.
@@ -251,24 +264,27 @@ impl OpenValueScript {
         state: &mut ScriptState<'s>,
     ) -> Result<(), ScriptError> {
         let mut document = OneDocument {
-            open: &self.0,
+            open: &self.script,
             doc,
             score: f64::from(score),
             given: None,
             source: None,
+            sources: self.sources.as_ref(),
         };
-        state.gather(&self.0.compiled.script, &mut document)
+        state.gather(&self.script.compiled.script, &mut document)
     }
 }
 
 /// A document as its script sees it.
-struct OneDocument<'o, 's> {
+struct OneDocument<'o, 'a> {
     open: &'o OpenScript,
     doc: DocId,
     score: f64,
     given: Option<&'o GivenValue>,
-    /// Its source, where the script may look at that.
-    source: Option<&'s Value>,
+    /// Its source, where the script may look at that and it is known.
+    source: Option<ScriptValue<'a>>,
+    /// Where it is read.
+    sources: Option<&'o RefCell<SourceCursor>>,
 }
 
 fn values<'a, V>(
@@ -294,14 +310,18 @@ fn words<'a>(column: &StrColumn, doc: DocId) -> Result<Vec<ScriptValue<'a>>, Scr
     places.dedup();
     let word = |place| {
         let mut word = String::new();
-        let read = column.ord_to_str(place, &mut word);
-        read.map_err(|error| ScriptError::new(ScriptErrorKind::State, error.to_string()))?;
+        column.ord_to_str(place, &mut word).map_err(unread)?;
         Ok(ScriptValue::Text(word.into()))
     };
     places.into_iter().map(word).collect()
 }
 
-impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
+/// What a document has cannot be read.
+fn unread(error: impl Display) -> ScriptError {
+    ScriptError::new(ScriptErrorKind::State, error.to_string())
+}
+
+impl<'a> ScriptDocument<'a> for OneDocument<'_, 'a> {
     fn is_mapped(&self, field: usize) -> bool {
         let column = self.open.compiled.columns.get(field);
         column.is_some_and(ScriptColumn::is_mapped)
@@ -366,8 +386,16 @@ impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
         self.near(measure)
     }
 
-    fn source(&self) -> Option<&'a Value> {
-        self.source
+    fn source(&mut self) -> Result<ScriptValue<'a>, ScriptError> {
+        if self.source.is_none()
+            && let Some(sources) = self.sources
+        {
+            let mut sources = sources.borrow_mut();
+            let read = sources.get(self.doc).map_err(unread)?;
+            let source = serde_json::from_slice(read).unwrap_or(Value::Null);
+            self.source = Some(ScriptValue::owned(source)?);
+        }
+        Ok(self.source.clone().unwrap_or(ScriptValue::Null))
     }
 
     fn term_count(&mut self, count: TermCount<'_>) -> Result<i64, ScriptError> {
