@@ -130,6 +130,19 @@ class BucketsAsTheRealOne(ClewTest):
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 
+    def test_hits_inside_documents_do_not_tell_their_routing(self):
+        self.client.index(index="real", id="4", body=DOCUMENTS["1"], routing="r", refresh=True)
+        inside = {"path": "parts", "query": {"match_all": {}}, "inner_hits": {}}
+        hits = {"top_hits": {"size": 9}}
+        aggs = {"whole": hits, "parts": {"nested": {"path": "parts"}, "aggs": {"each": hits}}}
+        found = self.client.search(index="real", body={"query": {"nested": inside}, "aggs": aggs})
+        whole = found["aggregations"]["whole"]["hits"]["hits"]
+        self.assertEqual({hit["_id"]: hit.get("_routing") for hit in whole}, {"1": None, "2": None, "4": "r"})
+        parts = found["aggregations"]["parts"]["each"]["hits"]["hits"]
+        parts += [part for hit in found["hits"]["hits"] for part in hit["inner_hits"]["parts"]["hits"]["hits"]]
+        self.assertEqual(len(parts), 10)
+        self.assertFalse([part for part in parts if "_routing" in part])
+
     def test_addresses_are_counted_with_the_same_in_texts(self):
         """Those of an index without the field, for which something stands in, and of one that has them as keywords."""
         self.client.indices.create(index="texts", body={"mappings": {"properties": {"ip": {"type": "keyword"}}}})

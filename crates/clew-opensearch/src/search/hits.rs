@@ -173,10 +173,12 @@ impl<'a> HitWriter<'a> {
         }
         json.key("_score");
         write_score(json, hit.score);
-        if let (Some(routing), false) = (&hit.routing, spec.bare) {
+        // Of a nested object nothing is told that its document has.
+        let tells_more = hit.nested.is_empty() && !spec.bare;
+        if let (Some(routing), true) = (&hit.routing, tells_more) {
             json.string_field("_routing", routing);
         }
-        if !hit.ignored.is_empty() && !spec.bare {
+        if !hit.ignored.is_empty() && tells_more {
             json.key("_ignored").begin_array();
             for name in &hit.ignored {
                 json.string(name);
