@@ -84,7 +84,8 @@ fn parse_named(
         AggDslError::parsing(reason).at(Spot::start_of(value))
     })?;
     let mut spec: Option<(&str, AggSpec)> = None;
-    let mut subs = None;
+    // An empty definition is none, also where there may be none.
+    let mut subs = Vec::new();
     for (key, value) in object {
         if !value.is_object() {
             let reason = format!(
@@ -98,12 +99,12 @@ fn parse_named(
                 shown.meta.insert(path.to_string(), value.clone());
             }
             "aggs" | "aggregations" => {
-                if subs.is_some() {
+                if !subs.is_empty() {
                     return Err(AggDslError::parsing(format!(
                         "Found two sub aggregation definitions under [{name}]"
                     )));
                 }
-                subs = Some(parse_level(value, Some(&path), shown)?);
+                subs = parse_level(value, Some(&path), shown)?;
             }
             kind => {
                 if let Some((first, _)) = spec {
@@ -120,13 +121,13 @@ fn parse_named(
         let reason = format!("Missing definition for aggregation [{name}]");
         return Err(AggDslError::parsing(reason).at(Spot::end_of(value)));
     };
-    if subs.is_some() {
+    if !subs.is_empty() {
         check_takes_subs(name, kind, &spec)?;
     }
     Ok(NamedAgg {
         name: name.to_string(),
         spec,
-        subs: subs.unwrap_or_default(),
+        subs,
     })
 }
 

@@ -35,6 +35,16 @@ fn check_refused(body: Value, kind: AggDslErrorKind, start: &str) {
 }
 
 #[test]
+fn an_empty_definition_of_sub_aggregations_is_none() {
+    for body in [
+        json!({"avg": {"field": "n"}, "aggs": {}}),
+        json!({"aggs": {}, "avg": {"field": "n"}, "aggregations": {}}),
+    ] {
+        assert!(matches!(parse_one(body), AggSpec::Avg(_)));
+    }
+}
+
+#[test]
 fn terms_are_understood() {
     let spec = parse_one(json!({"terms": {
         "field": "tag", "size": 5, "shard_size": 50, "min_doc_count": 2, "missing": "N/A",
