@@ -243,6 +243,10 @@ class Same(ClewTest):
         self.assertEqual(counted["pairs"]["buckets"][0]["key_as_string"], "1.0E-4|123456789")
         self.assertEqual(counted["best"]["keys"], ["1.0E8"])
 
+    def test_nothing_that_is_shown_has_no_best_score(self):
+        body = {"size": 0, "rescore": {"query": {"rescore_query": {"match_all": {}}}}}
+        self.assertIsNone(self.client.search(index="real", body=body)["hits"]["max_score"])
+
     def test_figures_of_numbers_without_a_sign_have_a_text(self):
         self.client.indices.create(index="sizes", body={"mappings": {"properties": {"u": {"type": "unsigned_long"}}}})
         self.index_all("sizes", {"1": {"u": 2**64 - 1}, "2": {"u": 5}})

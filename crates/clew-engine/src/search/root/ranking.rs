@@ -20,6 +20,8 @@ pub(super) fn merged(
 ) -> Result<(MergedHits, Vec<Fused>), EngineError> {
     let window = request.from..request.from + request.size;
     let mut merged = merge_hits(results, &request.sort, window, request.track_total);
+    // Hits that were found to be scored again, and are not shown, have no best score.
+    merged.max_score = merged.max_score.filter(|_| request.from + request.size > 0);
     let Some(hybrid) = &request.control.hybrid else {
         return Ok((merged, Vec::new()));
     };
