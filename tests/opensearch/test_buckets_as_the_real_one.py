@@ -130,6 +130,14 @@ class BucketsAsTheRealOne(ClewTest):
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 
+    def test_only_dates_have_a_zone(self):
+        for kind, more in [("date_histogram", {"calendar_interval": "month"}), ("auto_date_histogram", {}),
+                           ("date_range", {"ranges": [{"to": 5}]})]:
+            for field, name in [("n", "long"), ("flag", "boolean"), ("ip", "ip"), ("tag", "keyword")]:
+                body = {"field": field, "time_zone": "UTC", **more}
+                self.refuse(kind, body, f"Field [{field}] of type [{name}] does not support custom time zones")
+            self.found(kind, {"field": "gone", "time_zone": "UTC", **more})
+
     def test_hits_inside_documents_do_not_tell_their_routing(self):
         self.client.index(index="real", id="4", body=DOCUMENTS["1"], routing="r", refresh=True)
         inside = {"path": "parts", "query": {"match_all": {}}, "inner_hits": {}}

@@ -21,7 +21,6 @@ use crate::result::{AggResult, Bucket, BucketExtra, HistogramResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::{Key, KeyTable, number_of};
 use crate::value::rounding::Rounding;
-use crate::value::zone::parse_zone;
 
 /// A unit of time, its letter, its least length, and how many of it an interval may have.
 struct Unit {
@@ -182,8 +181,8 @@ fn plan_auto_date(
             "buckets must be less than {most}"
         )));
     }
+    let zone = context.zone(&spec.source, spec.time_zone.as_deref())?;
     let mut values = plan_values(&spec.source, "auto_date_histogram", context)?;
-    let zone = parse_zone(spec.time_zone.as_deref())?;
     if matches!(
         values.kind,
         ValueKind::Date | ValueKind::DateNanos | ValueKind::Unmapped

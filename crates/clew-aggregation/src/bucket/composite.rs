@@ -20,7 +20,6 @@ use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, Bucket, BucketExtra, CompositeResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::{Key, number_of};
-use crate::value::zone::parse_zone;
 
 /// A `composite` aggregation.
 #[derive(Clone, Debug)]
@@ -127,8 +126,8 @@ fn link(source: &CompositeSource, context: &AggContext<'_>) -> Result<Link, AggE
             time_zone,
             offset_ms,
         } => {
+            let zone = context.zone(source, time_zone.as_deref())?;
             let mut plan = plan_values(source, "date_histogram", context)?;
-            let zone = parse_zone(time_zone.as_deref())?;
             plan.format = match &source.format {
                 None => ValueFormat::Raw,
                 Some(_) => ValueFormat::Date {

@@ -25,7 +25,6 @@ use crate::result::{AggResult, HistogramResult};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
 use crate::value::rounding::{Arithmetic, Rounding, Starts};
-use crate::value::zone::parse_zone;
 
 /// Buckets of time.
 pub(crate) struct DateHistogram {
@@ -224,8 +223,8 @@ fn plan_date_histogram(
     context: &AggContext<'_>,
     subs: &[&dyn Ordered],
 ) -> Result<(ValuePlan, DatePlan), AggError> {
+    let zone = context.zone(&spec.source, spec.time_zone.as_deref())?;
     let mut values = plan_values(&spec.source, "date_histogram", context)?;
-    let zone = parse_zone(spec.time_zone.as_deref())?;
     // Keys are shown as clocks of the zone show them; an unmapped field still has empty buckets.
     values.format = match &values.format {
         ValueFormat::Date { format, .. } => ValueFormat::Date {

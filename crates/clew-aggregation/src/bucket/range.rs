@@ -23,7 +23,6 @@ use crate::reduce::{Budget, results_of};
 use crate::result::{AggResult, RangeBucket, RangeEnd};
 use crate::value::format::ValueFormat;
 use crate::value::key::Key;
-use crate::value::zone::parse_zone;
 
 /// Ranges that a value is held against in a microsecond, about.
 const PACE_RANGES: usize = 256;
@@ -224,8 +223,8 @@ fn plan_range(
         EndKind::Distances => "geo_distance",
         EndKind::Numbers => "range",
     };
+    let zone = context.zone(&spec.source, spec.time_zone.as_deref())?;
     let mut values = plan_values(&spec.source, kind, context)?;
-    let zone = parse_zone(spec.time_zone.as_deref())?;
     let dates = has_dates(spec, &values);
     if dates {
         let format = date_format(&spec.source, Some(&values.format))?;

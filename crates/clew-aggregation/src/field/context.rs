@@ -4,14 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use clew_platform::MemoryAccount;
+use clew_query::aggregation::Source;
 use clew_query::{AggError, Query};
-use clew_schema::{DerivedField, Mapping};
+use clew_schema::{DerivedField, FieldKind, Mapping, RangeKind};
 use clew_search::{
     CompileContext, KnnResolver, SegmentBits, Snapshot, Stopwatch, VectorAnswers, VectorStage,
     matching_within,
 };
+use jiff::tz::TimeZone;
 
 use crate::limits::AggLimits;
+use crate::value::zone::parse_zone;
 
 /// What a request is planned against.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +48,38 @@ impl AggContext<'_> {
     pub(crate) fn derived_field(&self, path: &str) -> Option<&DerivedField> {
         let own = DerivedField::named(self.derived, path);
         own.or_else(|| DerivedField::named(self.mapping.derived(), path))
+    }
+
+    /// The zone that a request names, UTC unless it does. Of a text it is said elsewhere what is wrong.
+    ///
+    /// # Errors
+    /// [`AggError::Invalid`] when there is no such zone, or the field is of no dates.
+    pub(crate) fn zone(
+        &self,
+        source: &Source,
+        time_zone: Option<&str>,
+    ) -> Result<TimeZone, AggError> {
+        let field = self.mapping.field(&source.field);
+        match field
+            .filter(|_| time_zone.is_some())
+            .map(|field| &field.kind)
+        {
+            None
+            | Some(
+                FieldKind::Date { .. }
+                | FieldKind::DateNanos { .. }
+                | FieldKind::Range {
+                    kind: RangeKind::Date,
+                    ..
+                }
+                | FieldKind::Text { .. },
+            ) => parse_zone(time_zone),
+            Some(kind) => Err(AggError::invalid(format!(
+                "Field [{}] of type [{}] does not support custom time zones",
+                source.field,
+                kind.type_name()
+            ))),
+        }
     }
 }
 
