@@ -39,6 +39,9 @@ class RangeAggregationsTest(ClewTest):
     def test_numbers(self):
         found = self.counts("histogram", field="n", interval=10, hard_bounds={"min": 0, "max": 45})
         self.assertEqual(found, {0: 2, 10: 2, 20: 2, 30: 1, 40: 1})
+        # Bounds beside a range touch the bucket that its end is in.
+        found = self.counts("histogram", field="n", interval=10, hard_bounds={"min": 22, "max": 28})
+        self.assertEqual(found, {20: 2})
         found = self.counts("histogram", field="f", interval=1)
         self.assertEqual(found, {0: 1, 1: 1, 2: 1, 3: 1, 4: 1})
         extended = {"min": -2, "max": 5}

@@ -124,7 +124,7 @@ impl Collect for DateHistogram {
                 let from = min.map_or(from, |min: i64| min.max(from));
                 let to = max.map_or(to, |max: i64| max.min(to));
                 let round = |instant| rounding.round(instant, &mut 0);
-                (from <= to).then(|| (round(from), round(to)))
+                Some((round(from), round(to)))
             };
             let next = |start: i64| rounding.next(start);
             return self

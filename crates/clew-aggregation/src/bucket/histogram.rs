@@ -70,7 +70,8 @@ impl Collect for NumberHistogram {
                 let (min, max) = hard.map_or((None, None), |hard| (hard.min, hard.max));
                 let from = min.map_or(from, |min: f64| min.max(from));
                 let to = max.map_or(to, |max: f64| max.min(to));
-                (from <= to).then(|| (step(from), step(to)))
+                // Bounds beside a range still touch the step that its end is in.
+                Some((step(from), step(to)))
             };
             let next = |step: i64| step.saturating_add(1);
             return self
