@@ -70,16 +70,11 @@ impl DecimalFormat {
         }
         let value = if self.percent { value * 100.0 } else { value };
         let is_negative = value.is_sign_negative() && value != 0.0;
-        let (sign, prefix, suffix) = match &self.negative {
-            Some((before, after)) if is_negative => ("", before, after),
-            _ if is_negative => ("-", &self.prefix, &self.suffix),
-            _ => ("", &self.prefix, &self.suffix),
-        };
         if value.is_infinite() {
-            return format!("{sign}{prefix}∞{suffix}");
+            return self.around(is_negative, "∞");
         }
         // The digits that tell a number from others, unless fewer are wanted.
-        let shortest = value.abs().to_string();
+        let shortest = digits_of(value.abs());
         let digits = shortest
             .split_once('.')
             .map_or(0, |(_, digits)| digits.len());
@@ -87,7 +82,31 @@ impl DecimalFormat {
             true => shortest,
             false => format!("{:.*}", self.fraction_max, value.abs()),
         };
-        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        self.around(is_negative, &self.filled(&text))
+    }
+
+    /// A whole number's text, with all its digits.
+    pub fn format_whole(&self, value: i64) -> String {
+        let mut text = value.unsigned_abs().to_string();
+        if self.percent {
+            text.push_str("00");
+        }
+        self.around(value < 0, &self.filled(&text))
+    }
+
+    /// Digits with what stands around them.
+    fn around(&self, is_negative: bool, digits: &str) -> String {
+        let (sign, prefix, suffix) = match &self.negative {
+            Some((before, after)) if is_negative => ("", before, after),
+            _ if is_negative => ("-", &self.prefix, &self.suffix),
+            _ => ("", &self.prefix, &self.suffix),
+        };
+        format!("{sign}{prefix}{digits}{suffix}")
+    }
+
+    /// Digits with as many zeros and separators as the pattern wants.
+    fn filled(&self, text: &str) -> String {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let fraction = fraction.trim_end_matches('0');
         let fraction = format!("{fraction:0<width$}", width = self.fraction_min);
         let whole = whole.trim_start_matches('0');
@@ -101,7 +120,7 @@ impl DecimalFormat {
             self.grouped(&whole)
         };
         let point = if fraction.is_empty() { "" } else { "." };
-        format!("{sign}{prefix}{whole}{point}{fraction}{suffix}")
+        format!("{whole}{point}{fraction}")
     }
 
     fn grouped(&self, whole: &str) -> String {
@@ -117,6 +136,26 @@ impl DecimalFormat {
         }
         text
     }
+}
+
+/// The digits by which Java tells a number from others: of whole ones from 2^53 to 2^63 all down to the last that such numbers
+/// can differ in.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is whole and in range"
+)]
+fn digits_of(value: f64) -> String {
+    if !(9_007_199_254_740_992.0..9_223_372_036_854_775_808.0).contains(&value) {
+        return value.to_string();
+    }
+    let whole = value as u64;
+    let unit = match whole.ilog2() {
+        ..58 => 1,
+        58..61 => 10,
+        _ => 100,
+    };
+    ((whole + unit / 2) / unit * unit).to_string()
 }
 
 /// What stands before the digits of a pattern, the digits, and what stands behind them, where there are no more.
@@ -153,9 +192,24 @@ mod tests {
             ("0;0", -3.0, "-3"),
             ("0;neg ", -3.0, "neg 3"),
             ("0.00##################", 0.1, "0.10"),
+            ("0.0", 1e15, "1000000000000000.0"),
+            ("0", 9_007_199_254_740_994.0, "9007199254740994"),
+            ("0.00", 399_945_566_908_355_392.0, "399945566908355390.00"),
+            ("0", -4_611_686_018_427_387_904.0, "-4611686018427387900"),
+            ("0", f64::INFINITY, "∞"),
         ] {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format(value), expected, "{pattern} {value}");
+        }
+        for (pattern, value, expected) in [
+            ("0.00", i64::MIN, "-9223372036854775808.00"),
+            ("#,##0", (1 << 53) + 1, "9,007,199,254,740,993"),
+            ("#%", i64::MAX, "922337203685477580700%"),
+            ("0%", 0, "0%"),
+            ("0;(0)", -3, "(3)"),
+        ] {
+            let format = DecimalFormat::parse(pattern).unwrap();
+            assert_eq!(format.format_whole(value), expected, "{pattern} {value}");
         }
         for pattern in ["0 0", "0.#0", "0#"] {
             assert_eq!(DecimalFormat::parse(pattern), None, "{pattern}");

@@ -35,8 +35,7 @@ impl ValueFormat {
             ValueFormat::Raw | ValueFormat::Unsigned => None,
             ValueFormat::Boolean => Some((value != 0).to_string()),
             ValueFormat::Date { format, zone } => Some(format.format_millis_in(value, zone)),
-            #[allow(clippy::cast_precision_loss, reason = "patterns are of floating point")]
-            ValueFormat::Decimal(format) => Some(format.format(value as f64)),
+            ValueFormat::Decimal(format) => Some(format.format_whole(value)),
         }
     }
 
