@@ -64,6 +64,23 @@ class MetricsAndPipelinesTest(ClewTest):
         ]:
             self.assertEqual(self.refusal(a={kind: settings}), reason)
 
+    def test_parameters_of_scripts_of_buckets_are_a_map(self):
+        words = {"terms": {"field": "kw"}, "aggs": {"m": {"max": {"field": "n"}}}}
+
+        def made(source, gaps):
+            script = {"buckets_path": {"a": "m", "b": "k['red']>m"}, "gap_policy": gaps, "script": {"source": source, "params": {"c": 100}}}
+            inner = {"k": words, "m": {"max": {"field": "n"}}, "z": {"bucket_script": script}}
+            found = self.aggregate(h={"histogram": {"field": "n", "interval": 10}, "aggs": inner})
+            return [bucket.get("z", {}).get("value") for bucket in found["h"]["buckets"]]
+
+        for source, skipped, filled in [
+            ("params.values().size()", [3, None], [3, 3]),
+            ("params.containsKey('b') ? params['' + 'a'] + params.get('c') : 0", [102, None], [102, 112]),
+            # What a path does not lead to is nothing, and no zero.
+            ("params.b == null ? -1 : params.b", [2, None], [2, -1]),
+        ]:
+            self.assertEqual((made(source, "skip"), made(source, "insert_zeros")), (skipped, filled), source)
+
     def test_paths_of_pipelines_are_held_against_what_there_is(self):
         words = {"terms": {"field": "kw"}, "aggs": {"m": {"max": {"field": "n"}}}}
         inner = {"k": words, "m": {"max": {"field": "n"}}, "s": {"stats": {"field": "n"}}, "c": {"geo_centroid": {"field": "place"}}, "e": {"extended_stats": {"field": "n"}}}

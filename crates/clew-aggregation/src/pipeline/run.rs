@@ -93,7 +93,7 @@ fn over_buckets(
             for (numbers, subs) in numbers.into_iter().zip(result.subs_mut()) {
                 go_on_reducing(&mut pace)?;
                 bucket.numbers = numbers;
-                if !bucket.is_complete() {
+                if pipeline.spec.gaps == GapPolicy::Skip && !bucket.is_complete() {
                     continue;
                 }
                 if let Some(value) = script.number_if_any(&mut bucket).map_err(failed)? {
@@ -206,6 +206,8 @@ fn inputs(pipeline: &PipelinePlan, result: &AggResult) -> Result<Vec<Numbers>, A
 struct BucketNumbers {
     /// Where the fields of the script are among the paths; none for a name that no path has.
     places: Vec<Option<usize>>,
+    names: Vec<String>,
+    gaps: GapPolicy,
     numbers: Numbers,
 }
 
@@ -216,17 +218,24 @@ impl BucketNumbers {
         let place = |field: &String| paths.iter().position(|(name, _)| name == field);
         BucketNumbers {
             places: script.fields().iter().map(place).collect(),
+            names: paths.iter().map(|(name, _)| name.clone()).collect(),
+            gaps: pipeline.spec.gaps,
             numbers: Numbers::new(),
         }
     }
 
     fn value<'a>(&self, field: usize) -> ScriptValue<'a> {
-        let Some(Some(place)) = self.places.get(field) else {
-            return ScriptValue::Null;
-        };
-        // A number that is not there makes every comparison false.
-        let number = self.numbers.get(*place).copied().flatten();
-        ScriptValue::Float(number.unwrap_or(f64::NAN))
+        let place = self.places.get(field).copied().flatten();
+        place.map_or(ScriptValue::Null, |place| self.number(place))
+    }
+
+    fn number<'a>(&self, place: usize) -> ScriptValue<'a> {
+        match (self.numbers.get(place).copied().flatten(), self.gaps) {
+            (Some(number), _) => ScriptValue::Float(number),
+            // A number that is not there makes every comparison false.
+            (None, GapPolicy::Skip) => ScriptValue::Float(f64::NAN),
+            (None, GapPolicy::InsertZeros) => ScriptValue::Null,
+        }
     }
 
     fn is_complete(&self) -> bool {
@@ -245,6 +254,13 @@ impl<'a> ScriptDocument<'a> for BucketNumbers {
 
     fn first(&mut self, field: usize) -> Result<Option<ScriptValue<'a>>, ScriptError> {
         Ok(Some(self.value(field)))
+    }
+
+    fn parameters(&self) -> Vec<(String, ScriptValue<'a>)> {
+        let names = self.names.iter().enumerate();
+        names
+            .map(|(place, name)| (name.clone(), self.number(place)))
+            .collect()
     }
 }
 

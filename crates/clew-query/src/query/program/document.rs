@@ -43,6 +43,11 @@ pub trait ScriptDocument<'a> {
         Ok(ScriptValue::Null)
     }
 
+    /// What stands among the script's parameters beside its own, by name.
+    fn parameters(&self) -> Vec<(String, ScriptValue<'a>)> {
+        Vec::new()
+    }
+
     /// A number from 0 up to, but not, 1, which the document and a seed decide.
     fn chance(&mut self, _seed: i64) -> f64 {
         0.0

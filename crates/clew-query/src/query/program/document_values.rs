@@ -1,5 +1,6 @@
 //! What a script asks of its document, and the functions that it calls.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::ScriptLanguage;
@@ -11,6 +12,21 @@ use super::value::ScriptValue;
 use crate::error::{ScriptError, ScriptErrorKind};
 
 impl<'a> Machine<'a, '_> {
+    /// The parameters, those that the document has among them.
+    pub(super) fn parameters(&self) -> Result<ScriptValue<'a>, ScriptError> {
+        let more = self.document.parameters();
+        if more.is_empty() {
+            return Ok(self.params.clone());
+        }
+        let script = self.script;
+        let own = script.params.as_object().into_iter().flatten();
+        let own = own.map(|(name, value)| (Cow::from(name), ScriptValue::of_json(value)));
+        let more = more
+            .into_iter()
+            .map(|(name, value)| (Cow::from(name), value));
+        ScriptValue::mapped(own.chain(more).collect())
+    }
+
     /// What the document has.
     pub(super) fn of_document(&mut self, node: &Node) -> Result<ScriptValue<'a>, ScriptError> {
         Ok(match node {

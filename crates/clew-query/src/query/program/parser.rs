@@ -398,8 +398,7 @@ impl<'a> Parser<'a> {
             if let (Node::Params, "get", [Node::Text(key)]) = (&of, name.as_str(), &arguments[..]) {
                 return self.param(key);
             }
-            let is_of_bucket = of == Node::Params && self.purpose == ScriptPurpose::Bucket;
-            if is_of_bucket || !members::is_method(&name, arguments.len()) {
+            if !members::is_method(&name, arguments.len()) {
                 let count = arguments.len();
                 return Err(self.wrong(format_args!(
                     "member method [{name}/{count}] is not supported"
@@ -432,10 +431,6 @@ impl<'a> Parser<'a> {
     fn element(&mut self, of: Node, index: Node) -> Result<Node, String> {
         match (of, index) {
             (Node::Params, Node::Text(name)) => self.param(&name),
-            (Node::Params, _) if self.purpose == ScriptPurpose::Bucket => {
-                Err(self
-                    .wrong("numbers of buckets are named by texts: their names cannot be computed"))
-            }
             (of, index) => Ok(Node::Index(Box::new(of), Box::new(index))),
         }
     }

@@ -44,7 +44,8 @@ pub(super) struct Machine<'a, 'd> {
     pub(super) at: usize,
     /// How deep the trees are of functions of the script's own that are at work.
     pub(super) own_depth: usize,
-    params: ScriptValue<'a>,
+    /// Its own parameters.
+    pub(super) params: ScriptValue<'a>,
     /// The object that is there to be changed, or nothing.
     context: ScriptValue<'a>,
     steps: usize,
@@ -350,7 +351,7 @@ impl<'a, 'd> Machine<'a, 'd> {
             Node::Pattern(pattern) => ScriptValue::Pattern(pattern),
             Node::List(items) => self.list(items)?,
             Node::Map(pairs) => self.map(pairs)?,
-            Node::Params => self.params.clone(),
+            Node::Params => self.parameters()?,
             Node::Context => self.context.clone(),
             Node::Variable(place) => self
                 .variables

@@ -40,6 +40,7 @@ fn numbers_of_buckets_stand_among_parameters() {
             Some(1.0),
         ),
         ("params.gap > 0 || params.gap <= 0 ? 1 : 2", Some(2.0)),
+        ("params['a' + 'b']", None),
         ("Math.round(2.5) + 1L", Some(4.0)),
     ] {
         assert_eq!(of_bucket(source, painless), Ok(expected), "{source}");
@@ -52,7 +53,6 @@ fn numbers_of_buckets_stand_among_parameters() {
         "_score",
         "params._source.a",
         "params.containsKey('a')",
-        "params['a' + 'b']",
         "saturation(params.a, 1)",
         "cosineSimilarity([1.0], 'a')",
         "new Date().getTime()",
