@@ -4,6 +4,23 @@ from .base import ClewTest
 
 
 class AliasesTest(ClewTest):
+    def test_queries_know_indexes_by_their_aliases(self):
+        self.client.indices.create(index="a", body={"aliases": {"all": {}, "one": {}}})
+        self.client.indices.create(index="b", body={"aliases": {"all": {}}})
+        self.index_all("a", {"1": {"tag": "x"}})
+        self.index_all("b", {"2": {"tag": "y"}})
+        for query, found in [
+            ({"term": {"_index": "all"}}, ["1", "2"]),
+            ({"terms": {"_index": ["one", "nope"]}}, ["1"]),
+            ({"bool": {"must_not": {"term": {"_index": "one"}}}}, ["2"]),
+            ({"term": {"_index": "b"}}, ["2"]),
+        ]:
+            self.assertEqual(sorted(self.ids("a,b", query=query)), found, query)
+            self.assertEqual(self.client.count(index="a,b", body={"query": query})["count"], len(found))
+        aggs = {"x": {"filters": {"filters": [{"term": {"_index": "one"}}, {"term": {"_index": "all"}}]}}}
+        found = self.client.search(index="a,b", body={"size": 0, "aggs": aggs})["aggregations"]["x"]["buckets"]
+        self.assertEqual([bucket["doc_count"] for bucket in found], [1, 2])
+
     def test_an_alias_is_searched_written_and_shown(self):
         self.client.indices.create(index="a", body={"aliases": {"all": {}}})
         self.client.indices.create(index="b", body={"aliases": {"all": {"is_write_index": True}}})

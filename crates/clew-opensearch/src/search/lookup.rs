@@ -13,7 +13,7 @@ use clew_query::{
 use clew_schema::values_at;
 use serde_json::Value;
 
-use super::default_fields;
+use super::{default_fields, index_names};
 use crate::dsl;
 use crate::http::error::{ApiError, Cause};
 use crate::state::call::Call;
@@ -68,6 +68,7 @@ pub(crate) async fn resolve(
     expression: &str,
     queries: &mut (impl Queries + Send),
 ) -> Result<(), ApiError> {
+    index_names::fill(call, queries)?;
     default_fields::fill(call, expression, queries).await?;
     let mut names = BTreeSet::new();
     queries.each(&mut |query| {

@@ -11,6 +11,7 @@ mod guard;
 mod highlight;
 mod hits;
 mod hybrid;
+mod index_names;
 mod inner;
 mod kind;
 mod lookup;
