@@ -241,6 +241,8 @@ class BucketsAsTheRealOne(ClewTest):
 
     def test_how_many_intervals_can_be_asked_for(self):
         self.assertTrue(self.counts("auto_date_histogram", {"field": "day", "buckets": 2184}))
+        for least, interval in [({}, "1s"), ({"minimum_interval": "month"}, "1M")]:
+            self.assertEqual(self.found("auto_date_histogram", {"field": "gone", **least})["interval"], interval)
         self.refuse("auto_date_histogram", {"field": "day", "buckets": 2185}, "buckets must be less than 2184")
 
     def test_orders_that_lead_nowhere(self):

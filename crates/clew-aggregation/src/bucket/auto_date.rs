@@ -80,7 +80,9 @@ const BUCKETS_MAX: u32 = 10_000;
 pub(crate) struct AutoDatePlan {
     target: usize,
     zone: TimeZone,
-    /// The unit that documents are counted by: a place in the list of units.
+    /// The least unit that is wanted: a place in the list of units.
+    least: usize,
+    /// The one that documents are counted by, likewise.
     base: usize,
 }
 
@@ -99,14 +101,17 @@ impl AutoDatePlan {
         }
     }
 
+    fn interval_of_nothing(&self) -> String {
+        format!("1{}", UNITS[self.least].letter)
+    }
+
     /// The buckets of one parent: their starts, and for each key of `keys` (ascending) its start.
     fn axis(&self, keys: &[i64]) -> (Axis, Vec<i64>) {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
-            let interval = format!("1{}", UNITS[self.base].letter);
             return (
                 Axis {
                     starts: Vec::new(),
-                    interval,
+                    interval: self.interval_of_nothing(),
                 },
                 Vec::new(),
             );
@@ -155,9 +160,9 @@ fn starts(rounding: &Rounding, first: i64, last: i64, most: usize) -> Vec<i64> {
 }
 
 /// How many buckets can be asked for: each may come as the finest intervals of a unit first, all of which are bounded.
-fn buckets_max(all: usize, least: Option<usize>) -> usize {
+fn buckets_max(all: usize, least: usize) -> usize {
     let units = UNITS.iter().take(UNITS.len() - 1);
-    let units = units.skip(least.unwrap_or_default());
+    let units = units.skip(least);
     let finest = units.flat_map(|unit| unit.counts).copied().max();
     let most = all / finest.unwrap_or(1);
     most.clamp(1, BUCKETS_MAX as usize)
@@ -175,6 +180,7 @@ fn plan_auto_date(
         let mut units = UNITS.iter();
         units.position(|unit| unit.unit == minimum)
     });
+    let least = least.unwrap_or(0);
     let most = buckets_max(context.limits.buckets_max, least);
     if spec.buckets == 0 || spec.buckets as usize > most {
         return Err(AggError::invalid(format!(
@@ -198,7 +204,8 @@ fn plan_auto_date(
     let plan = AutoDatePlan {
         target: spec.buckets as usize,
         zone,
-        base: base_unit(readers, &values, least.unwrap_or(0))?,
+        least,
+        base: base_unit(readers, &values, least)?,
     };
     Ok((values, plan))
 }
@@ -312,7 +319,7 @@ impl BucketAgg for AutoDatePlan {
                 keyed: false,
                 format: node.plan.values().format.clone(),
             },
-            interval: axis.map_or_else(|| "1s".to_string(), |axis| axis.interval.clone()),
+            interval: axis.map_or_else(|| self.interval_of_nothing(), |axis| axis.interval.clone()),
         })
     }
 
