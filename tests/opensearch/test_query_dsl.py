@@ -446,11 +446,14 @@ class FunctionScores(ClewTest):
             {"range": {"likes": {"gte": 50, "_name": "many"}}},
             {"match_none": {"_name": "never"}},
         ]
-        body = {"query": {"bool": {"should": clauses}}, "sort": ["_id"]}
-        body["sort"] = ["_doc"]
-        hits = self.client.search(index="shop", body=body)["hits"]["hits"]
-        names = {hit["_id"]: hit.get("matched_queries", []) for hit in hits}
-        self.assertEqual(names, {"1": ["first"], "2": ["first", "many"]})
+        body = {"query": {"bool": {"should": clauses}}, "sort": ["_doc"], "aggs": {"top": {"top_hits": {"sort": ["_score", "_doc"]}}}}
+        found = self.client.search(index="shop", body=body)
+        top = found["aggregations"]["top"]["hits"]["hits"]
+        for hits in (found["hits"]["hits"], top):
+            names = {hit["_id"]: hit.get("matched_queries", []) for hit in hits}
+            self.assertEqual(names, {"1": ["first"], "2": ["first", "many"]})
+        # An order by score among others does not show it.
+        self.assertEqual({hit["_score"] for hit in top}, {None})
 
     def test_scores_of_what_matched(self):
         clauses = [

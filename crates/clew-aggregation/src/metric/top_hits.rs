@@ -89,7 +89,7 @@ impl TopHits {
                 hit: ShardHit {
                     segment: self.segment,
                     doc,
-                    score: self.plan.with_scores.then(|| f32::from_bits(score)),
+                    score: self.plan.shows_scores().then(|| f32::from_bits(score)),
                     sort: sort.map_err(|error| AggError::invalid(error.to_string()))?,
                     group: None,
                 },
@@ -136,7 +136,7 @@ pub(crate) struct TopHitsPlan {
     pub(crate) objects: Arc<SortObjects>,
     /// Whether the request named an order.
     pub(crate) is_sorted: bool,
-    /// Whether the best score is told although the order is another one.
+    /// Whether scores are told although the order is another one.
     pub(crate) track_scores: bool,
     pub(crate) with_scores: bool,
     pub(crate) shard: usize,
@@ -199,6 +199,13 @@ pub(crate) fn plan_top_hits(
     Ok((ValuePlan::none(), plan))
 }
 
+impl TopHitsPlan {
+    /// An order by score among others does not show them.
+    fn shows_scores(&self) -> bool {
+        !self.is_sorted || self.track_scores
+    }
+}
+
 impl Metric for TopHitsPlan {
     fn open(&self, segment: Segment<'_>, _: &dyn Planned) -> Result<Box<dyn Collect>, AggError> {
         Ok(Box::new(TopHits::open(segment.reader, self)?))
@@ -231,7 +238,7 @@ impl Metric for TopHitsPlan {
             total: list.map_or(0, |list| list.total),
             max_score: list
                 .and_then(|list| list.max_score)
-                .filter(|_| !self.is_sorted || self.track_scores),
+                .filter(|_| self.shows_scores()),
             hits: first..budget.hits.len(),
         })
     }

@@ -99,7 +99,7 @@ impl Inner {
     }
 
     /// The named queries that a hit matches, with what it scores by each where that is asked for.
-    fn matched(
+    pub(super) fn matched(
         &self,
         named: &mut NamedQueries<'_>,
         hit: &MergedHit,

@@ -10,6 +10,7 @@ use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::{Lookup, fetch};
 use crate::search::inner;
+use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, SearchRequest};
 use crate::search::times::unless_stopped;
@@ -27,6 +28,7 @@ impl Inner {
         let book = |bytes| memory.lock().grow(bytes);
         let all = partial.into_results(&book);
         let all = all.map_err(|error| QueryError::from(error).of_reducing())?;
+        let mut named = NamedQueries::of(request, targets.len())?;
         let read = |merged: MergedHit| -> Result<Hit, EngineError> {
             unless_stopped()?;
             let target = &targets[merged.shard];
@@ -38,7 +40,10 @@ impl Inner {
                 memory,
                 watch: watch.as_ref(),
             };
-            let mut hits = [fetch(target, &merged.hit, lookup)?];
+            let mut hits = [Hit {
+                matched_queries: self.matched(&mut named, &merged, target, (request, now_ms))?,
+                ..fetch(target, &merged.hit, lookup)?
+            }];
             if hits[0].nested.is_empty() && !request.inner_hits.is_empty() {
                 let places = [(0, merged.hit.segment, merged.hit.doc)];
                 inner::fill(&[target], &request.inner_hits, &places, &mut hits, lookup)?;
