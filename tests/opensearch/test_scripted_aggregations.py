@@ -88,6 +88,21 @@ class ScriptedValuesTest(ClewTest):
         self.assertEqual(self.buckets("terms", **script), [("t-X", 2), ("t-Y", 1), ("t-Z", 1)])
         self.assertEqual(self.buckets("terms", field="n", script="_value % 3"), [(1.0, 3)])
 
+    def test_what_is_made_of_truths_is_shown_as_one(self):
+        properties = {"flag": {"type": "boolean"}, "size": {"type": "unsigned_long"}}
+        self.client.indices.create(index="f", body={"mappings": {"properties": properties}})
+        self.index_all("f", {"1": {"flag": True, "size": 2**64 - 1}, "2": {"flag": False}})
+        twice = {"script": "_value * 2"}
+        aggs = {
+            "t": {"terms": {"field": "flag", **twice, "order": {"_key": "asc"}}},
+            "s": {"sum": {"field": "flag", **twice}}, "u": {"max": {"field": "size", **twice}},
+        }
+        found = self.client.search(index="f", body={"size": 0, "aggs": aggs})["aggregations"]
+        keys = [(one["key"], one["key_as_string"]) for one in found["t"]["buckets"]]
+        self.assertEqual(keys, [(0.0, "false"), (2.0, "true")])
+        self.assertEqual(found["s"]["value_as_string"], "true")
+        self.assertEqual(found["u"]["value_as_string"], "3.6893488147419103E19")
+
     def test_buckets_are_of_what_scripts_make(self):
         self.assertEqual(self.buckets("terms", script="doc['n'].value"), [("4", 2), ("7", 1)])
         self.assertEqual(self.buckets("terms", script="doc['n'].value", value_type="long"), [(4, 2), (7, 1)])

@@ -168,7 +168,11 @@ fn plan_of(
         },
         ValueKind::Boolean => ValueFormat::Boolean,
         ValueKind::Keyword => ValueFormat::Raw,
-        _ => ValueFormat::of_numbers(source.format.as_deref())?,
+        // What is made of truths is shown as a truth.
+        _ => match (&of, source.format.as_deref()) {
+            (Some(of), None) => of.format.clone(),
+            (_, pattern) => ValueFormat::of_numbers(pattern)?,
+        },
     };
     let made = MadePlan {
         maker,
