@@ -130,6 +130,14 @@ class BucketsAsTheRealOne(ClewTest):
     def test_terms_of_no_index_have_no_background(self):
         self.assertEqual(self.found("significant_terms", {"field": "nowhere"}), {"buckets": []})
 
+    def test_pages_inside_buckets_are_refused_however_deep(self):
+        pages = {"composite": {"sources": [{"size": {"terms": {"field": "parts.size"}}}]}}
+        inside = {"nested": {"path": "parts"}, "aggs": {"pages": pages}}
+        with self.refused(400) as caught:
+            self.found("terms", {"field": "tag"}, inside=inside)
+        self.assertIn("parent aggregation of type: [TermsAggregatorFactory]", str(caught.exception.info))
+        self.assertEqual(len(self.found("nested", inside["nested"], pages=pages)["pages"]["buckets"]), 3)
+
     def test_only_dates_have_a_zone(self):
         for kind, more in [("date_histogram", {"calendar_interval": "month"}), ("auto_date_histogram", {}),
                            ("date_range", {"ranges": [{"to": 5}]})]:

@@ -15,15 +15,21 @@ pub(crate) fn check_nesting(agg: &NamedAgg, depth: usize) -> Result<(), AggError
     if let Some(reason) = only_at_the_top.filter(|_| depth > 0) {
         return Err(AggError::invalid(reason));
     }
-    let has_pages = |sub| buckets_of(sub).is_some_and(AskedBuckets::has_pages);
     let takes_pages = asked.is_some_and(AskedBuckets::takes_pages);
-    if !takes_pages && agg.subs.iter().any(has_pages) {
+    if !takes_pages && agg.subs.iter().any(holds_pages) {
         let factory = asked.map_or("AggregatorFactory", AskedBuckets::factory_name);
         return Err(AggError::invalid(format!(
             "[composite] aggregation cannot be used with a parent aggregation of type: [{factory}]"
         )));
     }
     Ok(())
+}
+
+/// Whether it has pages, or there are such inside of it and of what takes them.
+fn holds_pages(agg: &NamedAgg) -> bool {
+    let asked = buckets_of(agg);
+    asked.is_some_and(AskedBuckets::has_pages)
+        || asked.is_some_and(AskedBuckets::takes_pages) && agg.subs.iter().any(holds_pages)
 }
 
 /// An aggregation that makes buckets.
