@@ -54,6 +54,28 @@ class Analysis(ClewTest):
         self.assertEqual(mapping["tags"]["analyzer"], "tags")
         self.assertEqual(mapping["name"]["normalizer"], "plain")
 
+    def test_an_index_may_have_an_analyzer_of_queries(self):
+        analysis = {"analyzer": {"default_search": {"type": "keyword"}}}
+        properties = {
+            "usual": {"type": "text"}, "named": {"type": "text", "analyzer": "standard"},
+            "own": {"type": "text", "search_analyzer": "default"},
+        }
+        body = {"settings": {"analysis": analysis}, "mappings": {"properties": properties}}
+        self.client.indices.create(index="q", body=body)
+        document = {field: "Red sky" for field in [*properties, "dynamic"]}
+        self.client.index(index="q", id="1", body=document, refresh=True)
+        for field, hits in [("usual", 0), ("dynamic", 0), ("named", 0), ("own", 1)]:
+            for query in [
+                {"match": {field: "Red sky"}}, {"match_phrase": {field: "Red sky"}},
+                {"query_string": {"query": '"Red sky"', "fields": [field]}},
+            ]:
+                found = self.client.search(index="q", body={"query": query})
+                self.assertEqual(found["hits"]["total"]["value"], hits, query)
+        shown = self.client.indices.get_mapping(index="q")["q"]["mappings"]["properties"]
+        self.assertEqual(shown["usual"], {"type": "text", "analyzer": "default"})
+        self.assertEqual(shown["named"], {"type": "text", "analyzer": "standard"})
+        self.assertEqual(shown["own"], {"type": "text", "search_analyzer": "default"})
+
     def test_analyze_puts_parts_together(self):
         analyze = self.client.indices.analyze
         self.client.indices.create(index="parts", body={"settings": SETTINGS})

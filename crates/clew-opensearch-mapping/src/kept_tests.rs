@@ -317,6 +317,26 @@ fn a_new_field_is_shown_as_opensearch_tells_it() {
             json!({"type": "text", "boost": 2.0, "index_prefixes": {"max_chars": 9, "min_chars": 2}}),
         ),
         (
+            json!({"type": "text", "search_analyzer": "default", "search_quote_analyzer": "default"}),
+            json!({"type": "text"}),
+        ),
+        (
+            json!({"type": "text", "search_quote_analyzer": "simple"}),
+            json!({"type": "text", "search_quote_analyzer": "simple", "analyzer": "default", "search_analyzer": "default"}),
+        ),
+        (
+            json!({"type": "text", "search_analyzer": "simple", "search_quote_analyzer": "default"}),
+            json!({"type": "text", "search_analyzer": "simple", "search_quote_analyzer": "default", "analyzer": "default"}),
+        ),
+        (
+            json!({"type": "text", "analyzer": "mine", "search_analyzer": "mine", "search_quote_analyzer": "mine"}),
+            json!({"type": "text", "analyzer": "mine"}),
+        ),
+        (
+            json!({"type": "keyword", "normalizer": "default"}),
+            json!({"type": "keyword"}),
+        ),
+        (
             json!({"type": "keyword", "norms": false, "index_options": "docs", "null_value": 5}),
             json!({"type": "keyword", "null_value": "5"}),
         ),

@@ -375,6 +375,8 @@ fn known_normalizer(
     let normalizer = show(value);
     match analysis.normalizer(&normalizer) {
         Some(_) => Ok(Some(normalizer)),
+        // Every index has it, and it changes nothing.
+        None if normalizer == "default" => Ok(None),
         None => Err(MappingError::UnknownNormalizer {
             path: name.to_string(),
             name: normalizer,

@@ -196,7 +196,7 @@ impl Reader<'_> {
     ) -> Result<(), MappingError> {
         let mut field = read_field(path, parameters, false, self.analysis)?;
         check_new(&field, parameters)?;
-        tell_as_there(&mut field, parameters);
+        tell_as_there(&mut field, parameters, self.analysis);
         self.parts.push(MappingPart::Field(Box::new(field)));
         let Some(multi_fields) = said(parameters, "fields") else {
             return Ok(());
@@ -230,7 +230,7 @@ impl Reader<'_> {
             let path = format!("{path}.{name}");
             let mut field = read_field(&path, parameters, true, self.analysis)?;
             check_new(&field, parameters)?;
-            tell_as_there(&mut field, parameters);
+            tell_as_there(&mut field, parameters, self.analysis);
             self.parts.push(MappingPart::Field(Box::new(field)));
         }
         Ok(())

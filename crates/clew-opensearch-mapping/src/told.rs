@@ -1,6 +1,7 @@
 //! What is shown of a new field beyond what was written, or otherwise than it was written, as OpenSearch tells it. Fields that are
 //! kept stay as they are: they are shown as they were when they were new.
 
+use clew_analysis::Analysis;
 use clew_schema::{CompletionMapping, ContextKind, FieldKind, FieldSpec, FloatKind, KeywordStyle};
 use serde_json::{Map, Value, json};
 
@@ -8,7 +9,11 @@ use crate::new_values::PREFIX_CHARS;
 use crate::parameter_values::show;
 
 /// Brings what is shown of a new field, whose parameters have been checked, to what OpenSearch shows of it.
-pub(crate) fn tell_as_there(spec: &mut FieldSpec, parameters: &Map<String, Value>) {
+pub(crate) fn tell_as_there(
+    spec: &mut FieldSpec,
+    parameters: &Map<String, Value>,
+    analysis: &Analysis,
+) {
     if takes_no_index(&spec.kind) {
         spec.indexed = true;
     }
@@ -19,11 +24,8 @@ pub(crate) fn tell_as_there(spec: &mut FieldSpec, parameters: &Map<String, Value
     match &spec.kind {
         FieldKind::Completion(mapping) => tell_completion(mapping, shown),
         FieldKind::Text { .. } => {
-            // Also where it is the usual one, but for the name of whichever that is.
-            let analyzer = parameters.get("analyzer").map(show);
-            if let Some(analyzer) = analyzer.filter(|name| name != "default") {
-                shown.insert("analyzer".to_string(), json!(analyzer));
-            }
+            let searches = (&mut spec.search_analyzer, &mut spec.search_quote_analyzer);
+            tell_analyzers(searches, shown, parameters, analysis);
             let (least, most) = PREFIX_CHARS;
             let prefixes = json!({ "min_chars": least, "max_chars": most });
             fill(shown, "index_prefixes", &prefixes);
@@ -41,6 +43,43 @@ pub(crate) fn tell_as_there(spec: &mut FieldSpec, parameters: &Map<String, Value
             spec.null_value = spec.null_value.take().map(|value| json!(show(&value)));
         }
         _ => {}
+    }
+}
+
+/// The name of whichever analyzer is the index's.
+const DEFAULT: &str = "default";
+
+/// Tells a text's analyzers that are not as usual, and those from which another one differs. What would be anyway is not kept.
+fn tell_analyzers(
+    (search, quote): (&mut Option<String>, &mut Option<String>),
+    shown: &mut Map<String, Value>,
+    parameters: &Map<String, Value>,
+    analysis: &Analysis,
+) {
+    let said = |key: &str| parameters.get(key).map(show);
+    let own = said("analyzer").unwrap_or_else(|| DEFAULT.to_string());
+    let usual = match analysis.default_search() {
+        Some(_) => "default_search",
+        None => own.as_str(),
+    };
+    let searched = said("search_analyzer").unwrap_or_else(|| usual.to_string());
+    let quoted = said("search_quote_analyzer").unwrap_or_else(|| searched.clone());
+    let mut tell = |key: &str, name: &str| shown.insert(key.to_string(), json!(name));
+    if own != DEFAULT || own != searched || own != quoted {
+        tell("analyzer", &own);
+    }
+    // Those that are kept are told by their names, which this is none of.
+    if (searched == usual && searched != quoted) || (searched != usual && searched == DEFAULT) {
+        tell("search_analyzer", &searched);
+    }
+    if quoted != searched && quoted == DEFAULT {
+        tell("search_quote_analyzer", &quoted);
+    }
+    if searched == usual {
+        *search = None;
+    }
+    if quoted == searched {
+        *quote = None;
     }
 }
 

@@ -196,6 +196,11 @@ impl Analysis {
             .unwrap_or_else(|| "standard".to_string())
     }
 
+    /// The analyzer of queries on text fields that name none for these, where the index has one.
+    pub fn default_search(&self) -> Option<&str> {
+        self.analyzers.get("default_search").map(String::as_str)
+    }
+
     /// Positions between two values of a text field that names this analyzer, unless the field says otherwise: those of
     /// an analyzer in parts, else the usual ones.
     pub fn position_gap(&self, name: &str) -> usize {

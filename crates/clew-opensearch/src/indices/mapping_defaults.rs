@@ -15,6 +15,18 @@ pub(crate) fn filled(mapping: &Value) -> Value {
     if let Value::Object(own) = mapping {
         shown.extend(own.clone());
     }
+    // Queries go through what documents go through, unless it is said otherwise.
+    for (key, own) in [
+        ("search_analyzer", "analyzer"),
+        ("search_quote_analyzer", "search_analyzer"),
+    ] {
+        if mapping.get(key).is_none()
+            && shown.contains_key(key)
+            && let Some(own) = shown.get(own).cloned()
+        {
+            shown.insert(key.to_string(), own);
+        }
+    }
     if let Some(Value::Object(multi_fields)) = shown.get_mut("fields") {
         for field in multi_fields.values_mut() {
             *field = filled(field);
@@ -113,7 +125,9 @@ mod tests {
     fn fields_and_their_multi_fields_have_what_their_types_have_and_no_more() {
         let raw = json!({"type": "keyword", "ignore_above": 10});
         let shown = filled(&json!({"type": "text", "analyzer": "simple", "fields": {"raw": raw}}));
-        assert_eq!(shown["analyzer"], "simple");
+        for key in ["analyzer", "search_analyzer", "search_quote_analyzer"] {
+            assert_eq!(shown[key], "simple", "{key}");
+        }
         assert_eq!(shown["boost"], 1.0);
         assert_eq!(shown["fields"]["raw"]["ignore_above"], 10);
         assert_eq!(shown["fields"]["raw"]["index_options"], "docs");

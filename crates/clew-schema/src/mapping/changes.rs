@@ -144,7 +144,8 @@ impl ChangesFound {
         if shown_name(from) != shown_name(to) {
             let usual = field.analysis.default_analyzer();
             let named = |analyzer: &String, settings: &FieldSettings| {
-                let is_said = settings.shown.contains_key("analyzer") || *analyzer != usual;
+                let said = settings.shown.get("analyzer");
+                let is_said = said.is_some_and(|name| name != "default") || *analyzer != usual;
                 let name = if is_said {
                     shown_name(analyzer)
                 } else {

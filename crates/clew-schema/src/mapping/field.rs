@@ -419,6 +419,13 @@ impl MappedField {
     pub fn date_format(&self) -> Option<&DateFormat> {
         self.date_format.as_deref()
     }
+    /// The analyzer of queries on a text, where it is not the field's own: the one that the field names for them, else the one
+    /// that the index has for them, which stands above the field's own.
+    pub fn search_analyzer(&self) -> Option<&str> {
+        let named = self.settings.search_analyzer.as_deref();
+        let is_text = matches!(self.kind, FieldKind::Text { .. });
+        named.or_else(|| self.analysis.default_search().filter(|_| is_text))
+    }
     /// Whether a text's words can be sorted and gathered in buckets, which takes a column of them.
     pub fn has_fielddata(&self) -> bool {
         let is_full = matches!(

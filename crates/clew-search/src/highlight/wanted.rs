@@ -8,7 +8,7 @@ use clew_query::{
     DerivedScope, FieldBoost, FieldQuery, Fuzziness, Match, MatchPhrase, MultiMatch,
     MultiMatchKind, Query, QueryError,
 };
-use clew_schema::{FieldKind, KeywordStyle, Mapping, text_of};
+use clew_schema::{FieldKind, KeywordStyle, MappedField, Mapping, text_of};
 use serde_json::Value;
 
 use super::between::Between;
@@ -297,7 +297,7 @@ impl Reader<'_> {
             Some(FieldKind::Text {
                 analyzer: own_name, ..
             }) => analyzer
-                .or(own.and_then(|mapped| mapped.settings.search_analyzer.as_deref()))
+                .or(own.and_then(MappedField::search_analyzer))
                 .unwrap_or(own_name),
             _ => "keyword",
         };

@@ -228,8 +228,7 @@ pub(super) fn words(pinned: &Pinned, wish: &Wish<'_>, text: &str) -> Result<Vec<
         }
         Some(match &mapped.kind {
             FieldKind::Text { analyzer, .. } => {
-                let search = mapped.settings.search_analyzer.clone();
-                search.unwrap_or_else(|| analyzer.clone())
+                mapped.search_analyzer().unwrap_or(analyzer).to_string()
             }
             _ => "keyword".to_string(),
         })

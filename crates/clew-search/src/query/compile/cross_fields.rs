@@ -33,7 +33,7 @@ struct Occurrence<'a> {
 /// Whether the analyzer is the index's own, which neither the query nor the field asks for.
 fn is_of_index(multi: &MultiMatch, mapped: &MappedField, analyzer: &str) -> bool {
     multi.clause.analyzer.is_none()
-        && mapped.settings.search_analyzer.is_none()
+        && mapped.search_analyzer().is_none()
         && analyzer == mapped.analysis.default_analyzer()
 }
 

@@ -454,7 +454,7 @@ pub(crate) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str
     };
     wanted
         .map(|name| mapped.analysis.resolved(name))
-        .or(mapped.settings.search_analyzer.as_deref())
+        .or_else(|| mapped.search_analyzer())
         .unwrap_or(own)
 }
 

@@ -236,11 +236,7 @@ impl<'a> Build<'a> {
         let FieldKind::Text { analyzer, .. } = &mapped.kind else {
             return None;
         };
-        let own = mapped
-            .settings
-            .search_analyzer
-            .as_deref()
-            .unwrap_or(analyzer);
+        let own = mapped.search_analyzer().unwrap_or(analyzer);
         let wanted = self.options.analyzer.as_deref();
         Some(wanted.map_or(own, |name| mapped.analysis.resolved(name)))
     }
