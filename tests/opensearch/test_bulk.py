@@ -149,6 +149,14 @@ class Bulk(ClewTest):
         reply = self.client.bulk(index="i", body=lines, _source_includes="a")
         self.assertEqual(reply["items"][0]["update"]["get"]["_source"], {"a": 1})
 
+    def test_a_deletion_may_stand_before_what_makes_its_index(self):
+        lines = [{"delete": {"_index": "new", "_id": "1"}}, {"index": {"_index": "new", "_id": "2"}}, {"n": 1}]
+        reply = self.client.bulk(body=[*lines, {"delete": {"_index": "none", "_id": "1"}}])
+        deleted, written, nowhere = [next(iter(item.values())) for item in reply["items"]]
+        self.assertEqual((deleted["result"], deleted["status"], written["status"]), ("not_found", 404, 201))
+        self.assertEqual(nowhere["error"]["type"], "index_not_found_exception")
+        self.assertFalse(self.client.indices.exists(index="none"))
+
     def test_what_is_refused_through_an_alias_names_its_index(self):
         self.client.indices.create(index="own", body={"aliases": {"other": {}}, "mappings": {"properties": {"n": {"type": "long"}}}})
         self.client.index(index="own", id="1", body={"n": 1})

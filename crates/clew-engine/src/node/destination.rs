@@ -1,6 +1,6 @@
 //! Which index a write goes to: the one that it names, which is made where there is none, or the one that is being filled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::base::access::{Access, Purpose, check_access};
@@ -134,6 +134,25 @@ impl Inner {
             // Another request was faster.
             Err(EngineError::IndexExists { .. }) => self.write_index((&name, routing()), access),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the indexes that writes of a request make and that others of it, which make none, name too: these are not to miss
+    /// them because they come first. What is refused is told where it is written.
+    pub(crate) fn make_beforehand(
+        &self,
+        destination: Destination<'_>,
+        operations: &[WriteOperation],
+    ) {
+        let others = operations.iter().filter(|operation| !is_making(operation));
+        let mut names: BTreeSet<&str> = others.map(|operation| &*operation.index).collect();
+        for operation in operations {
+            if names.is_empty() {
+                return;
+            }
+            if is_making(operation) && names.remove(&*operation.index) {
+                let _ = self.destined(destination, operation);
+            }
         }
     }
 }

@@ -97,6 +97,7 @@ impl Inner {
         let mut touched: BTreeMap<(String, u32), TouchedShard> = BTreeMap::new();
         // Before anything is prepared: it may lean on what a failure of the log takes back.
         let life = self.log.life();
+        self.make_beforehand(destination, &operations);
         let mut position = 0;
         let mut operations = operations.into_iter().peekable();
         while operations.peek().is_some() {
