@@ -254,6 +254,8 @@ class TestRollover(TemplateTest):
         self.client.indices.delete(index=".ds-metrics-b*", expand_wildcards="all")
         self.client.indices.rollover(alias="metrics-a")
         self.client.indices.create(index="metrix")
+        with self.refused(400, "invalid_alias_name_exception", "Invalid alias name [metrics-a]"):
+            self.client.indices.create(index="metric", body={"aliases": {"metrics-a": {}}})
         first, newest = ".ds-metrics-a-000001", ".ds-metrics-a-000002"
         change = lambda **action: self.client.indices.update_aliases(body={"actions": [action]})
         for name in ("metrics-a", "met*-a"):

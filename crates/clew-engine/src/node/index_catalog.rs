@@ -26,6 +26,7 @@ use crate::catalog::record::{CatalogOperation, IndexRecord, SETTINGS_FORMAT};
 use crate::index::handle::Index;
 use crate::node::alias_change::NamesNow;
 use crate::node::engine::{Engine, Inner, Logged};
+use crate::node::resolve::is_stream;
 use crate::node::{alias_change, data_folder};
 use crate::shard::{IndexCentres, Shard, ShardContext, ShardPlace};
 
@@ -114,7 +115,7 @@ impl Inner {
         } = plan;
         let indices = self.indices.upgradable_read();
         check_no_index(&indices, name)?;
-        self.check_new_aliases(name, &indices, &aliases)?;
+        self.check_new_aliases((name, &settings), &indices, &aliases)?;
         let actions = decide(&NamesNow {
             indices: &indices,
             aliases: &self.aliases.load(),
@@ -189,7 +190,7 @@ impl Inner {
     /// Checks the names that a new index would add.
     fn check_new_aliases(
         &self,
-        name: &str,
+        (name, settings): (&str, &IndexSettings),
         indices: &BTreeMap<String, Arc<Index>>,
         aliases: &Aliases,
     ) -> Result<(), EngineError> {
@@ -203,7 +204,9 @@ impl Inner {
         for (alias, says) in aliases {
             check_alias_name(alias)?;
             check_alias_routing(alias, says)?;
-            if alias == name || indices.contains_key(alias) {
+            let is_of_stream = settings.data_stream.as_ref() != Some(alias)
+                && table.get(alias).is_some_and(|held| is_stream(alias, held));
+            if alias == name || indices.contains_key(alias) || is_of_stream {
                 let uuid = indices.get(alias).map_or("_na_", |index| index.uuid());
                 return Err(EngineError::AliasIsIndex {
                     alias: alias.clone(),

@@ -486,7 +486,7 @@ impl<'a> Resolver<'a> {
 }
 
 /// Whether a name is that of a data stream: the indexes of a stream say so themselves.
-fn is_stream(name: &str, indices: &[Arc<Index>]) -> bool {
+pub(crate) fn is_stream(name: &str, indices: &[Arc<Index>]) -> bool {
     let mut streams = indices.iter().filter_map(|index| index.data_stream());
     streams.any(|stream| stream == name)
 }
