@@ -122,10 +122,11 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             // A last line without its document is passed over, as OpenSearch does.
             break;
         };
+        let anywhere = (header.verb == Verb::Delete).then_some(false);
         actions.push(BulkAction {
             verb: header.verb,
             index,
-            require_alias: header.require_alias,
+            require_alias: anywhere.or(header.require_alias),
             id: header.id,
             // An empty key is none.
             routing: (header.routing.or_else(|| defaults.routing.clone()))
@@ -180,7 +181,7 @@ struct Header {
     routing: Option<String>,
     if_seq_no: Option<u64>,
     if_primary_term: Option<u64>,
-    version: Option<u64>,
+    version: Option<i64>,
     version_type: Option<String>,
     pipeline: Option<String>,
     shown: Option<SourceFilter>,
@@ -188,6 +189,17 @@ struct Header {
 
 impl Header {
     fn condition(&self) -> Result<Option<Condition>, ApiError> {
+        let is_internal = matches!(self.version_type.as_deref(), None | Some("internal"));
+        if self.verb == Verb::Update && (self.version.is_some() || !is_internal) {
+            return Err(ApiError::illegal_argument(
+                "Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead",
+            ));
+        }
+        if self.verb == Verb::Create && self.version.is_some() && is_internal {
+            return Err(ApiError::validation(
+                "create operations do not support explicit versions. use index instead",
+            ));
+        }
         let external = external_version(self.version, self.version_type.as_deref())?;
         one_of(external, condition(self.if_seq_no, self.if_primary_term)?)
     }
@@ -197,9 +209,6 @@ impl Header {
         let is_external = matches!(condition, Some(Condition::External { .. }));
         match self.verb {
             Verb::Create => check_create(condition),
-            Verb::Update if is_external => Err(ApiError::illegal_argument(
-                "Update requests do not support versioning. Please use `if_seq_no` and `if_primary_term` instead",
-            )),
             Verb::Index if is_external && self.id.is_none() => Err(ApiError::validation(
                 "an id must be provided if version type or value are set",
             )),
@@ -253,16 +262,14 @@ impl Header {
             "_index" => self.index = Some(text?),
             "_id" => self.id = Some(text?),
             "routing" | "_routing" => self.routing = Some(text?),
-            "if_seq_no" => self.if_seq_no = Some(position(&text?, number, name, value)?),
-            "if_primary_term" => {
-                self.if_primary_term = Some(position(&text?, number, name, value)?);
+            "if_seq_no" => self.if_seq_no = Some(position(name, whole(&text?)?)?),
+            "if_primary_term" => self.if_primary_term = Some(position(name, whole(&text?)?)?),
+            // Whatever else is named, what the line says itself is done.
+            "op_type" => {
+                if text? == "create" && self.verb == Verb::Index {
+                    self.verb = Verb::Create;
+                }
             }
-            "op_type" => match (self.verb, text?.as_str()) {
-                (Verb::Index, "create") => self.verb = Verb::Create,
-                // Whatever else is named, what the line says itself is done.
-                (Verb::Index | Verb::Create, _) => {}
-                _ => return Err(unexpected_value(number, name, value)),
-            },
             "require_alias" => match text?.as_str() {
                 "true" => self.require_alias = Some(true),
                 "false" => self.require_alias = Some(false),
@@ -286,7 +293,7 @@ impl Header {
             "version" => {
                 let text = text?;
                 if !is_no_version(&text, matches!(self.verb, Verb::Create)) {
-                    self.version = Some(position(&text, number, name, value)?);
+                    self.version = Some(whole(&text)?);
                 }
             }
             "version_type" => self.version_type = Some(text?),
@@ -336,38 +343,29 @@ pub(crate) fn is_no_version(text: &str, must_be_new: bool) -> bool {
     text == "-3" || (text == "-4" && must_be_new)
 }
 
-fn position(text: &str, number: usize, name: &str, value: &RawValue) -> Result<u64, ApiError> {
-    if let Ok(position) = text.parse() {
-        return Ok(position);
-    }
-    let Ok(below) = text.parse::<i64>() else {
-        let reason = format!("For input string: \"{text}\"");
-        return Err(ApiError::illegal_argument(reason));
-    };
-    Err(negative(name, below).unwrap_or_else(|| unexpected_value(number, name, value)))
+fn whole(text: &str) -> Result<i64, ApiError> {
+    let reason = || format!("For input string: \"{text}\"");
+    text.parse()
+        .map_err(|_| ApiError::illegal_argument(reason()))
 }
 
-/// A number of a document's state that is below zero.
-fn negative(name: &str, number: i64) -> Option<ApiError> {
-    Some(ApiError::illegal_argument(match name {
-        "if_seq_no" => format!("sequence numbers must be non negative. got [{number}]."),
-        "if_primary_term" => format!("primary term must be non negative. got [{number}]"),
-        _ => return None,
-    }))
+/// A number of a document's state, which is none below zero.
+fn position(name: &str, number: i64) -> Result<u64, ApiError> {
+    u64::try_from(number).map_err(|_| {
+        ApiError::illegal_argument(match name {
+            "if_seq_no" => format!("sequence numbers must be non negative. got [{number}]."),
+            _ => format!("primary term must be non negative. got [{number}]"),
+        })
+    })
 }
 
 /// The condition that parameters of a write make.
 pub(crate) fn condition_at(params: &Params) -> Result<Option<Condition>, ApiError> {
-    let position = |name: &str| {
-        let Some(number) = params.integer(name)? else {
-            return Ok(None);
-        };
-        match negative(name, number).filter(|_| number < 0) {
-            Some(error) => Err(error),
-            None => params.unsigned(name),
-        }
+    let at = |name: &str| {
+        let number = params.integer(name)?;
+        number.map(|number| position(name, number)).transpose()
     };
-    condition(position("if_seq_no")?, position("if_primary_term")?)
+    condition(at("if_seq_no")?, at("if_primary_term")?)
 }
 
 /// Longest id of a document.
@@ -433,7 +431,7 @@ pub(crate) fn check_create(condition: Option<Condition>) -> Result<(), ApiError>
 
 /// A version that comes from elsewhere.
 pub(crate) fn external_version(
-    version: Option<u64>,
+    version: Option<i64>,
     kind: Option<&str>,
 ) -> Result<Option<Condition>, ApiError> {
     let or_equal = match kind {
@@ -454,13 +452,15 @@ pub(crate) fn external_version(
             )));
         }
     };
-    match version {
-        Some(version) => Ok(Some(Condition::External { version, or_equal })),
-        None => Err(ApiError::validation(&format!(
-            "illegal version value [-3] for version type [{}]",
-            kind.unwrap_or_default().to_uppercase()
-        ))),
-    }
+    // What stands for any version is none from elsewhere.
+    let version = version.unwrap_or(-3);
+    let version = u64::try_from(version).map_err(|_| {
+        let kind = kind.unwrap_or_default().to_uppercase();
+        ApiError::validation(&format!(
+            "illegal version value [{version}] for version type [{kind}]"
+        ))
+    })?;
+    Ok(Some(Condition::External { version, or_equal }))
 }
 
 /// The lines of a body.

@@ -71,7 +71,7 @@ fn condition_of(call: &Call, op_type: Option<OpType>) -> Result<Option<Condition
     let must_be_new = op_type == Some(OpType::Create);
     let version = match call.params.get("version") {
         Some(text) if is_no_version(text, must_be_new) => None,
-        _ => call.params.unsigned("version")?,
+        _ => call.params.integer("version")?,
     };
     let external = external_version(version, call.params.get("version_type"))?;
     one_of(external, condition_at(&call.params)?)

@@ -128,6 +128,22 @@ fn actions_that_cannot_be_are_refused_in_the_words_of_opensearch() {
         "{\"update\":{\"_id\":\"1\",\"version\":5,\"version_type\":\"external\"}}\n{\"doc\":{}}\n",
         "Update requests do not support versioning",
     );
+    for (line, reason) in [
+        (
+            r#"{"update":{"_id":"1","version":1}}"#,
+            "Update requests do not support versioning",
+        ),
+        (
+            r#"{"create":{"_id":"1","version":3}}"#,
+            "create operations do not support explicit versions. use index instead",
+        ),
+        (
+            r#"{"index":{"_id":"1","version":-1,"version_type":"external"}}"#,
+            "illegal version value [-1] for version type [EXTERNAL]",
+        ),
+    ] {
+        check_refused(&format!("{line}\n{{}}\n"), reason);
+    }
     check_refused(
         "{\"index\":{\"_id\":\"1\",\"if_seq_no\":5,\"if_primary_term\":0}}\n{}\n",
         "ifSeqNo is set, but primary term is [0]",
@@ -148,6 +164,20 @@ fn actions_that_cannot_be_are_refused_in_the_words_of_opensearch() {
     ] {
         check_refused(&format!("{{\"index\":{{{member}}}}}\n{{}}\n"), reason);
     }
+}
+
+#[test]
+fn what_a_line_asks_for_in_vain_is_passed_over() {
+    let body = concat!(
+        r#"{"update":{"_id":"1","op_type":"create"}}"#,
+        "\n{\"doc\":{}}\n",
+        r#"{"delete":{"_id":"1","require_alias":true}}"#,
+        "\n",
+    );
+    let actions = parsed(body).unwrap();
+    let verbs: Vec<_> = actions.iter().map(|action| action.verb).collect();
+    assert_eq!(verbs, [Verb::Update, Verb::Delete]);
+    assert_eq!(actions[1].require_alias, Some(false));
 }
 
 #[test]
