@@ -67,6 +67,21 @@ class AliasesTest(ClewTest):
         add(filter={"term": {"n": 1}})
         add(filter={"term": {"not_there_yet": "x"}})
 
+    def test_a_new_index_has_no_alias_whose_filter_does_not_fit_its_mapping(self):
+        wrong = {"mappings": {"properties": {"n": {"type": "long"}}}, "aliases": {"b": {"filter": {"term": {"n": "x"}}}}}
+        refused = lambda: self.refused(400, "illegal_argument_exception", "failed to parse filter for alias [b]")
+        with refused():
+            self.client.indices.create(index="a", body=wrong)
+        # It may be said of indexes that have another mapping.
+        self.client.indices.put_template(name="wrong", body={"index_patterns": ["a*"], **wrong})
+        self.addCleanup(self.client.indices.delete_template, name="wrong")
+        with refused():
+            self.client.indices.create(index="a")
+        with refused():
+            self.client.index(index="a", body={"n": 1})
+        self.client.indices.create(index="a", body={"mappings": {"properties": {"n": {"type": "keyword"}}}})
+        self.assertTrue(self.client.indices.exists_alias(name="b"))
+
     def test_an_alias_that_must_exist_must_do_so_in_each_index(self):
         self.client.indices.create(index="a", body={"aliases": {"all": {}}})
         self.client.indices.create(index="b")

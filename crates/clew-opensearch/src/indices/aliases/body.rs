@@ -1,10 +1,13 @@
 //! An alias as clients write it and as they are shown it.
 
-use clew_engine::{Alias, Aliases};
+use clew_engine::{Alias, Aliases, EngineError};
+use clew_schema::Mapping;
+use clew_search::DocumentMatcher;
 use serde_json::{Map, Value, json};
 
 use crate::dsl;
 use crate::http::error::{ApiError, Cause};
+use crate::search::names_documents;
 
 /// Reads `{"name": {...}, ..}`, as it stands in the body of a new index.
 ///
@@ -72,6 +75,30 @@ impl AliasBody {
         alias.search_routing = alias.search_routing.or(self.routing);
         Ok(alias)
     }
+}
+
+/// Refuses filters that mean nothing to the mapping of a new index. What names documents is known when these are read.
+///
+/// # Errors
+/// Of the first alias.
+pub(crate) fn check_filters(aliases: &Aliases, mapping: &Mapping) -> Result<(), ApiError> {
+    for (name, alias) in aliases {
+        let Some(Ok(mut query)) = alias.filter.as_ref().map(dsl::parse_query) else {
+            continue;
+        };
+        if names_documents(&mut query) {
+            continue;
+        }
+        let fits = DocumentMatcher::check(mapping, &query);
+        fits.map_err(|error| filter_refused(name, error.into()))?;
+    }
+    Ok(())
+}
+
+pub(super) fn filter_refused(alias: &str, error: EngineError) -> ApiError {
+    let reason = format!("failed to parse filter for alias [{alias}]");
+    let outer = Cause::new("illegal_argument_exception", reason);
+    ApiError::from(error).map_cause(|cause| outer.caused_by(cause))
 }
 
 /// A filter is an object, or its text; an empty one restricts nothing.

@@ -10,7 +10,7 @@ use clew_engine::{
 use serde_json::{Map, Value};
 
 use super::action::{self, Action, Target, Verb};
-use super::body::{AliasBody, text};
+use super::body::{AliasBody, filter_refused, text};
 use super::{aliases_of, is_wanted};
 use crate::dsl;
 use crate::http::error::{ApiError, Cause};
@@ -245,12 +245,6 @@ fn refused(
         let error = shard.validate(&query, engine.now_ms()).err()?;
         (error.kind() == ErrorKind::Invalid).then(|| (alias.clone(), error))
     })
-}
-
-fn filter_refused(alias: &str, error: EngineError) -> ApiError {
-    let reason = format!("failed to parse filter for alias [{alias}]");
-    let outer = Cause::new("illegal_argument_exception", reason);
-    ApiError::from(error).map_cause(|cause| outer.caused_by(cause))
 }
 
 fn aliases_missing(names: &BTreeSet<String>) -> ApiError {

@@ -16,7 +16,7 @@ use crate::http::reply::Reply;
 use crate::state::call::Call;
 
 pub use body::{AliasBody, read_aliases};
-pub(crate) use body::{shown_alias, shown_aliases};
+pub(crate) use body::{check_filters, shown_alias, shown_aliases};
 pub(crate) use change::{delete, put, update};
 
 /// `GET|HEAD /{index}/_alias/{alias}`: what is there, and 404 when a name that is no pattern is

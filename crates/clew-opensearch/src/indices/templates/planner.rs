@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::compose::{Composed, Request, compose, data_stream_template};
 use crate::http::error::{ApiError, Cause};
 use crate::http::error_table::mapping_cause;
+use crate::indices::aliases::check_filters;
 use crate::indices::{analyze, data_streams, index_sort, settings};
 
 /// Plans missing indexes by the templates.
@@ -36,6 +37,7 @@ impl IndexPlanner for Planner {
 pub(crate) fn plan_index(composed: &Composed) -> Result<IndexPlan, ApiError> {
     let plan = plan_of(composed)?;
     index_sort::check(&plan.settings.given, &plan.mapping)?;
+    check_filters(&plan.aliases, &plan.mapping)?;
     Ok(plan)
 }
 

@@ -98,7 +98,10 @@ impl DocumentMatcher {
     }
 
     /// Whether a query fits a mapping, whatever documents there will be.
-    pub(crate) fn check(mapping: &Mapping, query: &Query) -> Result<(), QueryError> {
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn check(mapping: &Mapping, query: &Query) -> Result<(), QueryError> {
         let index = Index::create_in_ram(mapping.schema().clone());
         let mapping = Arc::new(mapping.clone());
         let snapshot = Snapshot::new(mapping, Vec::new(), stub(&index)?);
