@@ -282,7 +282,7 @@ class IndexAdmin(ClewTest):
         invalid = f"index_template [t] invalid, cause [Validation Failed: 1: {words}"
         with self.refused(400, "invalid_index_template_exception", invalid):
             self.client.indices.put_index_template(name="t", body=template)
-        with self.refused(400, "invalid_index_template_exception", invalid):
+        with self.refused(400, "illegal_argument_exception", words):
             self.client.indices.put_template(name="t", body={"index_patterns": ["t*"], "settings": unknown})
         with self.refused(400, "illegal_argument_exception", words):
             self.client.cluster.put_component_template(name="t", body={"template": {"settings": unknown}})

@@ -138,6 +138,43 @@ class TestTemplates(TemplateTest):
         with self.refused(400, "illegal_argument_exception", "unknown setting [index.foo]"):
             self.client.cluster.put_component_template(name="bad", body={"template": {"settings": {"foo": 1}}})
 
+    def test_what_a_template_of_the_first_generation_says_wrong_is_told_as_there(self):
+        put = lambda **says: self.client.indices.put_template(name="bad", body={"index_patterns": ["z*"], **says})
+        illegal, malformed = "illegal_argument_exception", "Malformed [{}] {}"
+        for says, kind, told in (
+            ({"order": "x"}, "number_format_exception", 'For input string: "x"'),
+            ({"version": "x"}, illegal, malformed.format("version", "value, should be an integer")),
+            ({"settings": 5}, illegal, malformed.format("settings", "section, should include an inner object")),
+            ({"index_patterns": 5}, illegal, malformed.format("template", "value, should be a string or a list of strings")),
+            ({"settings": {"analysis": {"analyzer": {"a": {"type": "no"}}}}}, illegal, "Unknown analyzer type [no] for [a]"),
+        ):
+            with self.subTest(says), self.refused(400, kind, told):
+                put(**says)
+
+    def test_aliases_of_templates_could_be_those_of_an_index(self):
+        indices, cluster = self.client.indices, self.client.cluster
+        for alias, kind, told in (
+            ({"a b": {}}, "invalid_alias_name_exception", "Invalid alias name [a b]"),
+            ({"a": {"routing": "x,y"}}, "illegal_argument_exception", "alias [a] has several index routing values"),
+        ):
+            for put in (
+                lambda: indices.put_template(name="bad", body={"index_patterns": ["z*"], "aliases": alias}),
+                lambda: indices.put_index_template(name="bad", body={"index_patterns": ["z*"], "template": {"aliases": alias}}),
+                lambda: cluster.put_component_template(name="bad", body={"template": {"aliases": alias}}),
+            ):
+                with self.subTest(alias), self.refused(400, kind, told):
+                    put()
+
+    def test_what_is_simulated_has_the_aliases_that_an_index_would_have(self):
+        body = {"index_patterns": ["z*"], "template": {"aliases": {"{index}-all": {}}}}
+        self.client.indices.put_index_template(name="named", body=body)
+        self.client.indices.put_index_template(name="bare", body={"index_patterns": ["y*"]})
+        found = self.client.indices.simulate_index_template(name="z1")
+        self.assertEqual(found["template"], {"settings": {}, "aliases": {"z1-all": {}}})
+        shown = self.client.indices.get_index_template(name="*")["index_templates"]
+        shown = {each["name"]: each["index_template"] for each in shown}
+        self.assertEqual(shown, {"named": {**body, "composed_of": []}, "bare": {"index_patterns": ["y*"]}})
+
     def test_templates_outlive_a_restart(self):
         body = {"index_patterns": ["keep*"], "template": {"settings": {"number_of_shards": 2}}}
         self.client.indices.put_index_template(name="keep", body=body)

@@ -81,7 +81,7 @@ pub use base::write_request::{
     Action, Changed, Condition, Document, DocumentChange, DocumentNow, Freshness, ListChange,
     OpType, PRIMARY_TERM, UpdateSpec, WriteOperation, WriteResult,
 };
-pub use catalog::alias::{Alias, AliasAction, Aliases};
+pub use catalog::alias::{Alias, AliasAction, Aliases, check_alias};
 pub use catalog::definitions::{DefinitionChange, Definitions};
 pub use catalog::planner::{IndexPlan, IndexPlanner};
 pub use changes::{Change, ChangeLimits, ChangePage};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::EngineError;
+use crate::base::names::check_alias_name;
 
 /// What an alias says of one index.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,8 +57,13 @@ pub enum AliasAction {
     },
 }
 
-/// A document goes to one shard, so an alias has at most one key for writes.
-pub(crate) fn check_alias_routing(name: &str, alias: &Alias) -> Result<(), EngineError> {
+/// Refuses an alias that no index can have: for its name, or because it has several keys for writes, while a document goes to
+/// one shard.
+///
+/// # Errors
+/// Why it cannot be.
+pub fn check_alias(name: &str, alias: &Alias) -> Result<(), EngineError> {
+    check_alias_name(name)?;
     match &alias.index_routing {
         Some(routing) if routing.contains(',') => Err(EngineError::InvalidRequest {
             reason: format!("alias [{name}] has several index routing values associated with it"),

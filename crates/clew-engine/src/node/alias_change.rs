@@ -8,8 +8,7 @@ use clew_log::Glsn;
 use crate::base::access::{Access, Purpose, check_access};
 use crate::base::blocks::BlockLevel;
 use crate::base::error::EngineError;
-use crate::base::names::check_alias_name;
-use crate::catalog::alias::{Alias, AliasAction, Aliases, check_alias_routing, check_holders};
+use crate::catalog::alias::{Alias, AliasAction, Aliases, check_alias, check_holders};
 use crate::catalog::record::{AliasEntry, CatalogOperation};
 use crate::index::handle::Index;
 use crate::node::engine::{Engine, Inner, Logged};
@@ -261,8 +260,7 @@ fn plan(indices: &Indices, actions: Vec<AliasAction>) -> Result<Plan, EngineErro
         plan.touched.insert(name.clone());
         match alias {
             Some(alias) => {
-                check_alias_name(&name)?;
-                check_alias_routing(&name, &alias)?;
+                check_alias(&name, &alias)?;
                 aliases.insert(name, alias);
             }
             None => {

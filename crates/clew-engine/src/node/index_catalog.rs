@@ -17,10 +17,10 @@ use crate::base::activity::Activity;
 use crate::base::blocks::Block;
 use crate::base::error::{EngineError, io_error};
 use crate::base::index_name::IndexName;
-use crate::base::names::{check_alias_name, check_form, check_name};
+use crate::base::names::{check_form, check_name};
 use crate::base::operation::ID_BYTES_MAX;
 use crate::base::settings::IndexSettings;
-use crate::catalog::alias::{self, AliasAction, Aliases, check_alias_routing};
+use crate::catalog::alias::{self, AliasAction, Aliases, check_alias};
 use crate::catalog::planner::IndexPlan;
 use crate::catalog::record::{CatalogOperation, IndexRecord, SETTINGS_FORMAT};
 use crate::index::handle::Index;
@@ -202,8 +202,7 @@ impl Inner {
             });
         }
         for (alias, says) in aliases {
-            check_alias_name(alias)?;
-            check_alias_routing(alias, says)?;
+            check_alias(alias, says)?;
             let is_of_stream = settings.data_stream.as_ref() != Some(alias)
                 && table.get(alias).is_some_and(|held| is_stream(alias, held));
             if alias == name || indices.contains_key(alias) || is_of_stream {

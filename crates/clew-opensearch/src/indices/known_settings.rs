@@ -285,16 +285,6 @@ pub(crate) fn check_template(name: &str, settings: Option<&Value>) -> Result<(),
     check_kept(&flat).map_err(|error| refused(name, &[error.reason()]))
 }
 
-/// The same of a template of the kind that came before: only of settings that there are not it tells by its own name.
-///
-/// # Errors
-/// As [`check`].
-pub(crate) fn check_legacy(name: &str, settings: Option<&Value>) -> Result<(), ApiError> {
-    let flat = kept(settings);
-    check_names(name, &flat)?;
-    check_kept(&flat)
-}
-
 /// The same of settings as templates keep them.
 fn check_kept(settings: &Flat) -> Result<(), ApiError> {
     check(settings)?;

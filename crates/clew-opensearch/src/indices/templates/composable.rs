@@ -196,9 +196,12 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 /// The template as it is shown.
 pub(crate) fn show(stored: &Value, flat: bool) -> Value {
     let mut shown = component::shown_members(stored, flat);
-    shown
-        .entry("composed_of")
-        .or_insert_with(|| Value::Array(Vec::new()));
+    // One that says nothing of its own is told as it was written.
+    if shown.contains_key("template") {
+        shown
+            .entry("composed_of")
+            .or_insert_with(|| Value::Array(Vec::new()));
+    }
     Value::Object(shown)
 }
 

@@ -89,12 +89,15 @@ pub(crate) fn compose(
         }
         None => compose_legacy(definitions, name, hidden, request)?,
     };
-    composed.aliases = composed
-        .aliases
-        .into_iter()
-        .map(|(alias, says)| (alias.replace("{index}", name), says))
-        .collect();
+    composed.aliases = named(composed.aliases, name);
     Ok(composed)
+}
+
+/// Aliases of templates as an index has them: they may have its name in theirs.
+pub(super) fn named(aliases: Map<String, Value>, index: &str) -> Map<String, Value> {
+    let each = aliases.into_iter();
+    each.map(|(alias, says)| (alias.replace("{index}", index), says))
+        .collect()
 }
 
 /// What a composable template and its components say, without any request.

@@ -2,6 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 use clew_engine::DefinitionChange;
+use clew_schema::text_of;
 use serde_json::{Map, Value, json};
 
 use super::LEGACY;
@@ -30,11 +31,8 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::validation("index patterns are missing"));
     }
     patterns::check(&name, &own)?;
-    known_settings::check_legacy(&name, template.get("settings"))?;
-    let mappings = template.get("mappings").cloned();
-    // Each of several templates that match may lack what another has, so each is checked alone.
-    let alone = settings::create(&setting_values::Flat::new())?;
-    parse_mapping_of(mappings.as_ref(), &template, &alone)?;
+    known_settings::check_component(template.get("settings"))?;
+    check_alone(&template)?;
     let changed = call
         .changing(move |definitions| {
             let old = definitions.get(LEGACY, &name);
@@ -49,40 +47,52 @@ pub(crate) async fn put(call: Call) -> Result<Reply, ApiError> {
     Ok(Reply::acknowledged().at(changed))
 }
 
-fn parse_mapping_of(
-    mappings: Option<&Value>,
-    template: &Value,
-    defaults: &clew_engine::IndexSettings,
-) -> Result<(), ApiError> {
-    let Some(mappings) = mappings else {
-        return Ok(());
-    };
-    let mut limits = defaults.clone();
+/// Checks mappings and analyzers by themselves: each of several templates that match may lack what another has.
+fn check_alone(template: &Value) -> Result<(), ApiError> {
+    let mut alone = settings::create(&setting_values::Flat::new())?;
     let given = template.get("settings").and_then(Value::as_object);
     for (name, text) in given.into_iter().flatten() {
         if let Some(text) = text.as_str() {
-            settings::set(&mut limits, name, Some(text))?;
+            settings::set(&mut alone, name, Some(text))?;
         }
     }
-    parse_mapping(mappings, &limits).map(|_| ())
+    let none = part::empty();
+    parse_mapping(template.get("mappings").unwrap_or(&none), &alone).map(drop)
 }
 
 fn read(body: &Value) -> Result<Map<String, Value>, ApiError> {
     let mut template = Map::new();
     for (key, value) in body.as_object().into_iter().flatten() {
-        let wrong = || parse_error(&format!("[{key}] of a template cannot be read"));
+        let malformed = |what: &str| ApiError::illegal_argument(format!("Malformed {what}"));
+        let whole = || {
+            let text = value.as_str().and_then(|text| text.parse::<i64>().ok());
+            value.as_i64().or(text)
+        };
         let (key, value) = match key.as_str() {
             _ if value.is_null() => continue,
             // The word for it before there could be several.
             "template" | "index_patterns" => (
                 "index_patterns",
-                json!(patterns::read(value).ok_or_else(wrong)?),
+                json!(patterns::read(value).ok_or_else(|| {
+                    malformed("[template] value, should be a string or a list of strings")
+                })?),
             ),
-            "order" | "version" => {
-                let number = value
-                    .as_i64()
-                    .or_else(|| value.as_str().and_then(|text| text.parse().ok()));
-                (key.as_str(), json!(number.ok_or_else(wrong)?))
+            "order" => {
+                let order = whole().ok_or_else(|| {
+                    let reason = format!("For input string: \"{}\"", text_of(value));
+                    ApiError::bad_request("number_format_exception", reason)
+                })?;
+                ("order", json!(order))
+            }
+            "version" => {
+                let version = whole();
+                let wrong = || malformed("[version] value, should be an integer");
+                ("version", json!(version.ok_or_else(wrong)?))
+            }
+            "settings" if !value.is_object() => {
+                return Err(malformed(
+                    "[settings] section, should include an inner object",
+                ));
             }
             "settings" => ("settings", part::settings(value)?),
             "mappings" => ("mappings", part::mappings(value)?),

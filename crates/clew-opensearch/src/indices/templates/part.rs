@@ -1,7 +1,7 @@
 //! The part that all templates have: settings, mappings and aliases, read into the shape that the
 //! catalog keeps and shown as clients expect it.
 
-use clew_engine::Aliases;
+use clew_engine::{Aliases, check_alias};
 use serde_json::{Map, Value, json};
 
 use crate::dsl::Field;
@@ -60,7 +60,11 @@ pub(crate) fn aliases(value: &Value) -> Result<Map<String, Value>, ApiError> {
     if let Some((name, _)) = members.iter().find(|(_, says)| !says.is_object()) {
         return Err(parse_error(&format!("alias [{name}] must be an object")));
     }
-    Ok(kept_aliases(&read_aliases(value)?))
+    let aliases = read_aliases(value)?;
+    for (name, alias) in &aliases {
+        check_alias(name, alias)?;
+    }
+    Ok(kept_aliases(&aliases))
 }
 
 /// Aliases of an index as templates keep them.
@@ -99,7 +103,7 @@ pub(crate) fn show_settings(settings: &Map<String, Value>, flat: bool) -> Value 
     Value::Object(unflatten(pairs.into_iter()))
 }
 
-/// Settings that are shown although a template lacks them.
+/// An object without members, as which is shown what a template lacks.
 pub(crate) fn empty() -> Value {
     json!({})
 }
@@ -149,6 +153,8 @@ mod tests {
             json!({"settings": 1}),
             json!({"mappings": []}),
             json!({"aliases": {"x": 1}}),
+            json!({"aliases": {"x y": {}}}),
+            json!({"aliases": {"x": {"index_routing": "a,b"}}}),
             json!({"other": {}}),
             json!([]),
         ] {

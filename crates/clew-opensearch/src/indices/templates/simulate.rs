@@ -4,8 +4,8 @@ use clew_engine::Definitions;
 use serde_json::{Map, Value, json};
 
 use super::composable::{check, read};
-use super::compose::{Composed, composable_for, compose_template, patterns_of};
-use super::part::show_settings;
+use super::compose::{Composed, composable_for, compose_template, named, patterns_of};
+use super::part::{self, show_settings};
 use super::patterns::any_overlap;
 use super::planner::plan_of;
 use super::{COMPOSABLE, LEGACY};
@@ -27,7 +27,7 @@ pub(crate) async fn index(call: Call) -> Result<Reply, ApiError> {
     }
     match composable_for(&definitions, &name, false) {
         None => Ok(Reply::json(&json!({}))),
-        Some((template_name, template)) => simulated(&definitions, template_name, template),
+        Some(template) => simulated(&definitions, template, &name),
     }
 }
 
@@ -53,15 +53,20 @@ pub(crate) async fn template(call: Call) -> Result<Reply, ApiError> {
         }
         (None, None) => {
             return Err(ApiError::validation(
-                "either index name or index template body must be present",
+                "either index name or index template body must be specified for simulation",
             ));
         }
     };
     let name = name.as_deref().unwrap_or(SIMULATED);
-    simulated(&definitions, name, &template)
+    simulated(&definitions, (name, &template), SIMULATED)
 }
 
-fn simulated(definitions: &Definitions, name: &str, template: &Value) -> Result<Reply, ApiError> {
+/// What an index of a name would come to by a template.
+fn simulated(
+    definitions: &Definitions,
+    (name, template): (&str, &Value),
+    index: &str,
+) -> Result<Reply, ApiError> {
     let composed = compose_template(definitions, template)?;
     let mapping = plan_of(&composed)?.mapping;
     let Composed {
@@ -71,12 +76,16 @@ fn simulated(definitions: &Definitions, name: &str, template: &Value) -> Result<
         .into_iter()
         .filter_map(|(name, text)| Some((name, Value::String(text?))))
         .collect();
+    let mut shown = json!({
+        "settings": show_settings(&settings, false),
+        "aliases": named(aliases, index),
+    });
+    let mappings = clew_opensearch_mapping::shown(&mapping);
+    if mappings != part::empty() {
+        shown["mappings"] = mappings;
+    }
     Ok(Reply::json(&json!({
-        "template": {
-            "settings": show_settings(&settings, false),
-            "mappings": clew_opensearch_mapping::shown(&mapping),
-            "aliases": aliases,
-        },
+        "template": shown,
         "overlapping": overlapping(definitions, name, &patterns_of(template)),
     })))
 }
