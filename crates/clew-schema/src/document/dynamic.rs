@@ -25,10 +25,23 @@ pub(super) struct Inference {
 impl Inference {
     pub(super) fn is_empty(&self) -> bool {
         let new = &self.new;
-        new.fields.is_empty() && new.from_templates.is_empty() && new.constants.is_empty()
+        new.fields.is_empty()
+            && new.from_templates.is_empty()
+            && new.objects.is_empty()
+            && new.constants.is_empty()
     }
 
-    pub(super) fn into_fields(self) -> NewFields {
+    pub(super) fn into_fields(mut self) -> NewFields {
+        // What lies in an object makes it, too.
+        let new = &mut self.new;
+        let fields = new.fields.iter().map(|field| &field.path);
+        let made = new.from_templates.iter().map(|field| &field.path);
+        let inner: Vec<String> = fields.chain(made).chain(&new.objects).cloned().collect();
+        for path in inner {
+            for (end, _) in path.match_indices('.') {
+                new.objects.remove(&path[..end]);
+            }
+        }
         self.new
     }
 
@@ -89,6 +102,13 @@ impl Inference {
     pub(super) fn settle(&mut self, field: &MappedField, scalar: &Scalar<'_>) {
         let settled = (field.path.clone(), scalar.as_str().to_string());
         self.new.constants.push(settled);
+    }
+
+    /// Notes an object at a path of which nothing is known.
+    pub(super) fn make_object(&mut self, path: &str) {
+        if !self.new.objects.contains(path) {
+            self.new.objects.insert(path.to_string());
+        }
     }
 
     /// Notes the object or field that a template makes of an object; whether there is one.

@@ -15,7 +15,10 @@ impl Walk<'_, '_> {
                 // It is walked again when the mapping has what the template makes of it.
                 Ok(self.reader.skip_value()?)
             }
-            JsonKind::Object => self.object(None),
+            JsonKind::Object => {
+                self.new_fields.make_object(&self.path);
+                self.object(None)
+            }
             JsonKind::Array => self.elements(Self::new_value),
             JsonKind::Null => Ok(self.reader.null()?),
             _ => {

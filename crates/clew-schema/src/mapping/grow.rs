@@ -1,11 +1,14 @@
 //! What documents add to a mapping.
 
+use std::collections::BTreeSet;
+
 use super::definition::Definition;
 use super::error::MappingError;
 use super::field::{FieldKind, FieldSettings, is_asked_for};
 use super::limits::MappingLimits;
 use super::reader::MappingReader;
 use super::schema::Mapping;
+use super::spec::{MappingPart, NestingSpec, ObjectSpec};
 use super::template::TemplateField;
 
 /// The fields that a document brings.
@@ -15,6 +18,8 @@ pub struct NewFields {
     pub fields: Vec<NewField>,
     /// Those that dynamic templates make.
     pub from_templates: Vec<TemplateField>,
+    /// Paths of objects without any field in them.
+    pub objects: BTreeSet<String>,
     /// Paths and values of those that have the same in every document, and none so far.
     pub constants: Vec<(String, String)>,
 }
@@ -92,6 +97,17 @@ impl Mapping {
             }
         }
         next.take_in(new.fields)?;
+        for path in new.objects {
+            // What is something else by now refuses the document itself.
+            if !next.by_path.contains_key(&path) {
+                next.merge_part(MappingPart::Object(ObjectSpec {
+                    path,
+                    dynamic: None,
+                    enabled: None,
+                    nesting: NestingSpec::Unsaid,
+                }))?;
+            }
+        }
         next.finish(self.sizes())?;
         for (path, first) in new.constants {
             let id = next.by_path.get(&path).copied();

@@ -49,8 +49,19 @@ fn unknown_names_make_fields_as_opensearch_makes_them() {
         );
     }
     assert_eq!(
-        grown(&json!({}), r#"{"a":null,"b":[],"c":{},"d":[null]}"#),
+        grown(&json!({}), r#"{"a":null,"b":[],"d":[null]}"#),
         json!({})
+    );
+    // An object may have nothing in it, or nothing but such objects.
+    let source = r#"{"a":{},"b":{"c":[{}],"d":null},"e":[{},{"f":1}],"g.h":{}}"#;
+    let empty = json!({ "type": "object" });
+    let properties = json!({
+        "a": empty, "b": { "properties": { "c": empty } },
+        "e": { "properties": { "f": { "type": "long" } } }, "g": { "properties": { "h": empty } },
+    });
+    assert_eq!(
+        grown(&json!({}), source),
+        json!({ "properties": properties })
     );
     let body = json!({ "date_detection": false, "numeric_detection": true });
     let mut expected = body.clone();
