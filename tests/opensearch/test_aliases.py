@@ -189,6 +189,9 @@ class StateTest(ClewTest):
         self.index_all("i", {"1": {"n": 1}})
         reply = self.client.indices.close(index="i")
         self.assertEqual(reply["indices"], {"i": {"closed": True}})
+        # What is closed already is not told.
+        again = {"acknowledged": True, "shards_acknowledged": False, "indices": {}}
+        self.assertEqual(self.client.indices.close(index="i"), again)
         for call in (self.client.search, self.client.count):
             with self.refused(400, "index_closed_exception", "closed"):
                 call(index="i")
@@ -205,7 +208,10 @@ class StateTest(ClewTest):
     def test_a_block_is_told_and_taken_away(self):
         self.index_all("i", {"1": {"n": 1}})
         self.addCleanup(self.unblock)
-        self.client.indices.add_block(index="i", block="write")
+        reply = self.client.indices.add_block(index="i", block="write")
+        self.assertEqual(reply["indices"], [{"name": "i", "blocked": True}])
+        again = {"acknowledged": True, "shards_acknowledged": False, "indices": []}
+        self.assertEqual(self.client.indices.add_block(index="i", block="write"), again)
         with self.refused(403, "cluster_block_exception", "[FORBIDDEN/8/index write (api)];"):
             self.client.index(index="i", body={"n": 2})
         self.assertEqual(self.ids("i"), ["1"])
@@ -241,6 +247,9 @@ class StateTest(ClewTest):
         self.assertEqual(named["logs-2"], ["closed"])
         self.assertEqual(named[".secret"], ["hidden", "open"])
         self.assertEqual(list(self.client.indices.get(index=".s*")), [".secret"])
+        for names, shown in ((None, True), ("*", False), (".secret", True)):
+            rows = self.client.cat.shards(index=names, format="json", h="index")
+            self.assertEqual({"index": ".secret"} in rows, shown, names)
         with self.refused(400, "illegal_argument_exception", "[nonsense]"):
             self.raw("GET", "/_resolve/index/*", params={"expand_wildcards": "nonsense"})
 

@@ -136,6 +136,13 @@ class ScriptedWritesByQueryTest(ClewTest):
         body["dest"] = {"index": "d"}
         reply = self.client.reindex(body=body)
         self.assertEqual((reply["created"], reply["noops"]), (1, 9))
+        # A version that comes from elsewhere may be another one.
+        body = {"source": {"index": "a"}, "dest": {"index": "e"}, "script": {"source": "ctx._version = 70"}}
+        with self.refused(400, "illegal_argument_exception", "[_version] can be set to [null] only"):
+            self.client.reindex(body=body)
+        body["dest"]["version_type"] = "external"
+        self.client.reindex(body=body)
+        self.assertEqual(self.client.get(index="e", id="3")["_version"], 70)
 
     def test_what_cannot_be_done_is_refused(self):
         for source, reason in [

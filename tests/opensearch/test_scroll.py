@@ -291,7 +291,8 @@ class ShownTest(ClewTest):
         body = {"doc": {"t": "hen fox unheard"}, "filter": {"max_num_terms": 5}}
         found = self.client.transport.perform_request("POST", "/v/_termvectors", body=body)
         self.assertEqual(sorted(found["term_vectors"]["t"]["terms"]), ["fox", "hen"])
-        for wrong in ({"filter": {"most": 1}}, {"filter": []}, {"filter": {"max_num_terms": -1}}):
+        self.assertEqual(best["fox"]["score"], float(f"{best['fox']['score']:.8g}"))
+        for wrong in ({"filter": {"most": 1}}, {"filter": []}, {"filter": {"max_num_terms": -1}}, {"doc": {"t": "fox"}}):
             with self.subTest(wrong=wrong), self.refused(400, "parse_exception"):
                 terms(**wrong)
         with self.refused(400, "illegal_argument_exception", "analyzer [nope] not found for field [t]"):

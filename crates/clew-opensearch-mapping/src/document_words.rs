@@ -11,6 +11,8 @@ const UNPARSED: &str = "parsing_exception";
 
 /// How it is told that a value has no text; the reader of JSON says so.
 const NO_TEXT: &str = "Can't get text on a ";
+/// How it is told that a value is no object of a range's ends.
+const NO_RANGE: &str = "error parsing field [";
 
 /// A place as the reader of JSON writes it, which does not say in which text; of the whole it tells no more than the line.
 pub fn source_place(line: usize, column: Option<usize>) -> String {
@@ -207,7 +209,10 @@ fn value_cause(cause: &ValueProblem, type_name: &str) -> (&'static str, String) 
         ValueProblem::Other { reason } if reason.starts_with(NO_TEXT) => {
             ("illegal_state_exception", told)
         }
-        ValueProblem::Other { .. } if type_name == "geo_point" => ("parse_exception", told),
+        ValueProblem::Other { reason } if reason.starts_with(NO_RANGE) => (MALFORMED, told),
+        ValueProblem::Other { .. } if matches!(type_name, "geo_point" | "geo_shape") => {
+            ("parse_exception", told)
+        }
         ValueProblem::Other { .. } => (ILLEGAL, told),
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::documents::document::freshness;
 use crate::documents::term_filter::{Frequency, TermFilter};
 use crate::http::error::ApiError;
-use crate::http::json_writer::json_while;
+use crate::http::json_writer::{json_while, shortest};
 use crate::http::reply::Reply;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
 use crate::state::call::Call;
@@ -113,10 +113,12 @@ impl Asked {
         if self.index.is_empty() {
             return Err(ApiError::validation("index is missing"));
         }
-        if self.id.is_none() && self.doc.is_none() {
-            return Err(ApiError::validation("id or doc is missing"));
+        let both = "either [id] or [doc] can be specified, but not both!";
+        match (&self.id, &self.doc) {
+            (None, None) => Err(ApiError::validation("id or doc is missing")),
+            (Some(_), Some(_)) => Err(wrong(both)),
+            (Some(_), None) | (None, Some(_)) => Ok(()),
         }
-        Ok(())
     }
 
     fn wants(&self, field: &MappedField) -> bool {
@@ -353,7 +355,7 @@ fn vectors(
             }
             one.insert("term_freq".to_string(), tokens.len().into());
             if let Some(score) = score {
-                one.insert("score".to_string(), score.into());
+                one.insert("score".to_string(), shortest(score).into());
             }
             if asked.positions || asked.offsets {
                 one.insert("tokens".to_string(), Value::Array(tokens));

@@ -59,6 +59,7 @@ pub(crate) async fn close(call: Call) -> Result<Reply, ApiError> {
     let glsn = call
         .to_its_end(move |engine| engine.set_index_state(&indices, IndexState::Closed))
         .await?;
+    let enough = enough && !closed.is_empty();
     let body = json!({"acknowledged": true, "shards_acknowledged": enough, "indices": closed});
     Ok(Reply::json(&body).at(glsn))
 }
@@ -118,7 +119,8 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
     };
     let setting = format!("index.blocks.{}", block.name());
     let flat = setting_values::Flat::from([(setting, Some("true".to_string()))]);
-    let indices = without_streams(&call).await?;
+    let mut indices = without_streams(&call).await?;
+    indices.retain(|index| !index.settings().blocks.contains(&block));
     let mut changes = Vec::new();
     for index in &indices {
         changes.push(settings::change(index, &flat)?);
@@ -128,6 +130,7 @@ pub(crate) async fn add_block(call: Call) -> Result<Reply, ApiError> {
         .iter()
         .map(|index| json!({"name": index.name(), "blocked": true}));
     let blocked: Vec<Value> = blocked.collect();
-    let body = json!({"acknowledged": true, "shards_acknowledged": true, "indices": blocked});
+    let any = !blocked.is_empty();
+    let body = json!({"acknowledged": true, "shards_acknowledged": any, "indices": blocked});
     Ok(Reply::json(&body).at(changed.glsn))
 }

@@ -14,7 +14,7 @@ use super::output::Output;
 use super::profile::{FetchPhase, Fetching};
 use super::{inner, percolated, shown_source, sort_values};
 use crate::http::error::ApiError;
-use crate::http::json_writer::JsonWriter;
+use crate::http::json_writer::{JsonWriter, shortest};
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
 use crate::http::source_filter::SourceFilter;
 
@@ -304,12 +304,6 @@ pub(crate) fn explained(explained: &Explained) -> Value {
         "description": explained.description,
         "details": details,
     })
-}
-
-/// A number of single precision with no more digits than tell it from others.
-fn shortest(value: f32) -> f64 {
-    let shown = value.to_string().parse();
-    shown.unwrap_or(f64::from(value))
 }
 
 /// The names of queries that a hit matches: a list, or by name what it scores by them.

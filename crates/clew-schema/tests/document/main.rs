@@ -394,6 +394,22 @@ fn a_constant_without_a_value_takes_that_of_the_first_document() {
 }
 
 #[test]
+fn what_no_range_and_no_shape_is_made_of_is_told_by_its_kind() {
+    let mapping =
+        mapping(&json!({ "r": { "type": "integer_range" }, "g": { "type": "geo_shape" } }));
+    for (source, kind) in [
+        (r#"{"r":5}"#, "mapper_parsing_exception"),
+        (r#"{"r":{"foo":1}}"#, "mapper_parsing_exception"),
+        (r#"{"r":{"gte":"x"}}"#, "number_format_exception"),
+        (r#"{"g":5}"#, "parse_exception"),
+    ] {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        let told = document_cause(&error).map(|(kind, _)| kind);
+        assert_eq!(told, Some(kind), "{source}");
+    }
+}
+
+#[test]
 fn a_flattened_object_is_a_flat_one() {
     let mapping = mapping(&json!({ "labels": { "type": "flattened" } }));
     assert_eq!(

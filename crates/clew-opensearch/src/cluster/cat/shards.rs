@@ -517,7 +517,11 @@ pub(super) const FIGURES: &[Figure] = &[
 /// shard shows them.
 pub(crate) async fn shards(call: Call) -> Result<Reply, ApiError> {
     let mut rows = Vec::new();
-    for index in call.indices_from(Wildcards::ALL, Purpose::Watch).await? {
+    let meant = match call.path("index") {
+        Some(_) => Wildcards::SHOWN,
+        None => Wildcards::ALL,
+    };
+    for index in call.indices_from(meant, Purpose::Watch).await? {
         for (number, stats) in (0_u32..).zip(index.shard_stats()) {
             rows.extend(rows_of_shard(&call, (&index, number), &stats));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{Action, WriteOperation};
+use clew_engine::{Action, Condition, WriteOperation};
 use clew_query::{Script, ScriptError, ScriptPurpose};
 use serde_json::{Map, Value, json};
 
@@ -137,11 +137,14 @@ impl Original {
                 ("_routing", routing) => operation.routing = routing,
                 // Without a version of its own whatever is there is written over.
                 (_, None) => operation.condition = None,
-                (name, Some(_)) => {
-                    return Err(ApiError::illegal_argument(format!(
-                        "[{name}] can be set to [null] only"
-                    )));
-                }
+                (_, Some(text)) => match (&mut operation.condition, text.parse()) {
+                    (Some(Condition::External { version, .. }), Ok(now)) => *version = now,
+                    _ => {
+                        return Err(ApiError::illegal_argument(
+                            "[_version] can be set to [null] only, unless versions are external",
+                        ));
+                    }
+                },
             }
         }
         Ok(())

@@ -231,7 +231,7 @@ fn fitting(have: u32, bytes: u64, bytes_max: u64) -> u32 {
 }
 
 fn check_split(have: u32, want: u32, routing: Option<u32>) -> Result<u32, ApiError> {
-    if want <= have {
+    if want < have {
         return Err(ApiError::illegal_argument(format!(
             "the number of source shards [{have}] must be less that the number of target shards \
              [{want}]"
@@ -273,6 +273,7 @@ mod tests {
         assert_eq!(check_shrink(6, 3).unwrap(), 3);
         assert!(check_shrink(6, 4).is_err());
         assert!(check_shrink(2, 4).is_err());
+        assert_eq!(check_split(2, 2, None).unwrap(), 2);
         assert_eq!(check_split(1, 5, None).unwrap(), 5);
         assert_eq!(check_split(2, 4, Some(4)).unwrap(), 4);
         assert!(check_split(2, 6, Some(4)).is_err());
