@@ -116,6 +116,16 @@ class AliasesTest(ClewTest):
         found = self.client.search(index="r")
         self.assertEqual((found["_shards"]["total"], len(found["hits"]["hits"])), (1, 1))
 
+    def test_explanations_follow_the_routing_of_an_alias_and_miss_what_is_wanted(self):
+        body = {"settings": {"number_of_shards": 5}, "mappings": {"_routing": {"required": True}}, "aliases": {"b": {"routing": "k"}}}
+        self.client.indices.create(index="a", body=body)
+        for id in map(str, range(10)):
+            self.client.index(index="b", id=id, body={"n": 1}, refresh=True)
+            told = self.client.explain(index="b", id=id, body={"query": {"match_all": {}}}, params={"_source": "true"})
+            self.assertEqual((told["matched"], told["get"]["_source"]), (True, {"n": 1}), id)
+        with self.refused(400, "routing_missing_exception", "routing is required for [a]/[1]"):
+            self.client.explain(index="a", id="1", body={"query": {"match_all": {}}})
+
     def test_keys_of_a_request_count_that_an_alias_has_too(self):
         body = {"settings": {"number_of_shards": 5}, "aliases": {"r": {"search_routing": "0,2"}}}
         self.client.indices.create(index="a", body=body)

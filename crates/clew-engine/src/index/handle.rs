@@ -227,7 +227,10 @@ impl Index {
     }
 
     /// Refuses a document without a routing key where the mapping wants one.
-    pub(crate) fn check_routing(&self, id: &str, routing: Option<&str>) -> Result<(), EngineError> {
+    ///
+    /// # Errors
+    /// [`EngineError::RoutingMissing`].
+    pub fn check_routing(&self, id: &str, routing: Option<&str>) -> Result<(), EngineError> {
         if routing.is_none() && self.mapping.load().is_routing_required() {
             return Err(EngineError::RoutingMissing {
                 index: self.name().to_string(),

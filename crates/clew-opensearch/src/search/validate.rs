@@ -183,9 +183,10 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
         .await?;
     let query = within_aliases(&call, query, &resolved, options).await?;
     // One index is meant, by a name or an alias that means no other.
-    let (index, _) = call.open_one(call.index_expression(), call.params.get("routing"))?;
+    let (index, routing) = call.open_one(call.index_expression(), call.params.get("routing"))?;
+    index.check_routing(&id, routing.as_deref())?;
     let pinned = call.api.engine.pin(&resolved)?;
-    let key = call.params.get("routing").unwrap_or(&id).to_string();
+    let key = routing.clone().unwrap_or_else(|| id.clone());
     let (asked, name) = (id.clone(), index.name().to_string());
     let index_of_shard = index.clone();
     let found = call
@@ -217,7 +218,7 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
             stored.extend("stored_fields", &json!(names))?;
         }
         let shown = (filter.unwrap_or(SourceFilter::None), stored);
-        write_get(&call, &index, &id, &shown, &mut json).await?;
+        write_get(&call, (&index, routing), &id, &shown, &mut json).await?;
     }
     json.end_object();
     Ok(Reply::written(json))
@@ -226,12 +227,11 @@ pub(crate) async fn explain_hit(call: Call) -> Result<Reply, ApiError> {
 /// Writes what is shown of the document that was explained: its place among changes, its source and its stored fields.
 async fn write_get(
     call: &Call,
-    index: &IndexHandle,
+    (index, routing): (&IndexHandle, Option<String>),
     id: &str,
     (filter, stored): &(SourceFilter, FieldList),
     json: &mut JsonWriter,
 ) -> Result<(), ApiError> {
-    let routing = call.params.get("routing").map(String::from);
     let (read_from, id) = (index.clone(), id.to_string());
     let read = move |engine: &Engine| {
         let routing = routing.as_deref();
