@@ -20,12 +20,25 @@ pub(super) const NO_VALUES: ValueTypes = &["other"];
 pub(super) const NUMBERS: ValueTypes = &["boolean", "date", "numeric"];
 /// Whatever has a column.
 pub(super) const ANY_VALUES: ValueTypes = &["boolean", "bytes", "date", "ip", "numeric"];
+/// Numbers alone.
+pub(super) const PLAIN_NUMBERS: ValueTypes = &["numeric"];
+/// Numbers, and ranges of them.
+pub(super) const RANGED_NUMBERS: ValueTypes = &["boolean", "date", "numeric", "range"];
+/// Values of every type.
+#[rustfmt::skip]
+pub(super) const ALL_VALUES: ValueTypes = &[
+    "boolean", "bytes", "date", "geo_shape", "geopoint", "ip", "numeric", "range",
+];
+/// What makes documents alike.
+pub(super) const ALIKE: ValueTypes = &["boolean", "bytes", "date", "numeric"];
+/// Several fields' values.
+pub(super) const TOGETHER: ValueTypes = &["boolean", "bytes", "date", "ip", "numeric", "other"];
 /// Points.
 pub(super) const PLACES: ValueTypes = &["geopoint"];
+/// Points and shapes.
+pub(super) const SHAPES: ValueTypes = &["geo_shape", "geopoint"];
 /// Addresses.
 pub(super) const ADDRESSES: ValueTypes = &["ip"];
-/// Keywords.
-pub(super) const BYTES: ValueTypes = &["bytes"];
 /// Node information has nothing on it.
 pub(super) const NOT_LISTED: ValueTypes = &[];
 
@@ -75,6 +88,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn what_aggregations_read_is_listed() {
+        let listed = supported();
+        for (name, types) in [
+            ("nested", json!(["other"])),
+            ("histogram", json!(["boolean", "date", "numeric", "range"])),
+            ("geohash_grid", json!(["geo_shape", "geopoint"])),
+            ("weighted_avg", json!(["numeric"])),
+        ] {
+            assert_eq!(listed[name], json!({ "types": types }), "{name}");
+        }
+        assert_eq!(listed.get("avg_bucket"), None);
+    }
 
     #[test]
     fn no_name_stands_twice() {

@@ -10,12 +10,12 @@ use crate::aggs::interval::{calendar, date_interval, date_offset};
 use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::{min_doc_count, small};
 use crate::aggs::shown::histogram_body;
-use crate::aggs::table::{NUMBERS, Row};
+use crate::aggs::table::{NUMBERS, RANGED_NUMBERS, Row};
 use crate::http::error::ApiError;
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
-    Row::new("date_histogram", NUMBERS, |body| {
+    Row::new("date_histogram", RANGED_NUMBERS, |body| {
         date_histogram(body).map(AggSpec::DateHistogram)
     }),
     Row::new("auto_date_histogram", NUMBERS, |body| {

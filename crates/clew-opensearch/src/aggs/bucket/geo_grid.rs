@@ -11,7 +11,7 @@ use crate::aggs::plain::whole_number;
 use crate::aggs::render::{Rendering, TypeName};
 use crate::aggs::settings::{shard_size, size};
 use crate::aggs::shown::named_buckets_body;
-use crate::aggs::table::{PLACES, Row};
+use crate::aggs::table::{PLACES, Row, SHAPES};
 use crate::dsl;
 use crate::http::error::ApiError;
 
@@ -20,8 +20,8 @@ const CELLS: u64 = 10_000;
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
-    Row::new("geohash_grid", PLACES, |body| cells(body, geohash)),
-    Row::new("geotile_grid", PLACES, |body| cells(body, geotile)),
+    Row::new("geohash_grid", SHAPES, |body| cells(body, geohash)),
+    Row::new("geotile_grid", SHAPES, |body| cells(body, geotile)),
     Row::new("geohex_grid", PLACES, |body| cells(body, geohex)),
 ];
 

@@ -5,14 +5,14 @@ use clew_query::aggregation::{AggSpec, HistogramSpec, VariableWidthSpec};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::settings::{min_doc_count, small};
-use crate::aggs::table::{NUMBERS, Row};
+use crate::aggs::table::{PLAIN_NUMBERS, RANGED_NUMBERS, Row};
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
-    Row::new("histogram", NUMBERS, |body| {
+    Row::new("histogram", RANGED_NUMBERS, |body| {
         histogram(body).map(AggSpec::Histogram)
     }),
-    Row::new("variable_width_histogram", NUMBERS, |body| {
+    Row::new("variable_width_histogram", PLAIN_NUMBERS, |body| {
         variable_width(body).map(AggSpec::VariableWidth)
     }),
 ];

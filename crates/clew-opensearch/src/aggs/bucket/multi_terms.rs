@@ -11,11 +11,11 @@ use crate::aggs::settings::{
     check_collect_mode, min_doc_count, shard_min_doc_count, shard_size, size,
 };
 use crate::aggs::shown::{insert_buckets, part_value, term_count, terms_counts, while_wanted};
-use crate::aggs::table::{NO_VALUES, Row};
+use crate::aggs::table::{Row, TOGETHER};
 use crate::http::error::ApiError;
 
 /// By name: the values it reads, and its reader.
-pub(crate) const ROWS: &[Row] = &[Row::new("multi_terms", NO_VALUES, |body| {
+pub(crate) const ROWS: &[Row] = &[Row::new("multi_terms", TOGETHER, |body| {
     read(body).map(AggSpec::MultiTerms)
 })];
 

@@ -12,7 +12,7 @@ use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::{Rendering, TypeName, add_all};
 use crate::aggs::settings::{check_hint, positive, small};
-use crate::aggs::table::{ANY_VALUES, BYTES, NO_VALUES, NOT_LISTED, Row};
+use crate::aggs::table::{ALIKE, ALL_VALUES, NO_VALUES, Row};
 use crate::http::error::ApiError;
 
 /// Documents of each shard in a sample unless the request says otherwise.
@@ -20,18 +20,20 @@ const SAMPLE_SIZE: u64 = 100;
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
-    Row::new("missing", ANY_VALUES, |body| {
+    Row::new("missing", ALL_VALUES, |body| {
         body.source().map(AggSpec::Missing)
     }),
-    Row::new("nested", NOT_LISTED, nested),
-    Row::new("reverse_nested", NOT_LISTED, reverse_nested),
-    Row::new("children", BYTES, |body| {
+    Row::new("nested", NO_VALUES, nested),
+    Row::new("reverse_nested", NO_VALUES, reverse_nested),
+    Row::new("children", NO_VALUES, |body| {
         relatives(body, Generation::Children)
     }),
-    Row::new("parent", BYTES, |body| relatives(body, Generation::Parents)),
+    Row::new("parent", NO_VALUES, |body| {
+        relatives(body, Generation::Parents)
+    }),
     Row::new("global", NO_VALUES, |_| Ok(AggSpec::Global(GlobalSpec))),
     Row::new("sampler", NO_VALUES, sampler),
-    Row::new("diversified_sampler", ANY_VALUES, diversified_sampler),
+    Row::new("diversified_sampler", ALIKE, diversified_sampler),
 ];
 
 fn nested(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {

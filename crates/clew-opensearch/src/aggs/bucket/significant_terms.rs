@@ -12,7 +12,7 @@ use crate::aggs::settings::{
     TERMS_HINTS, check_hint, min_doc_count, shard_min_doc_count, shard_size, size, term_filter,
 };
 use crate::aggs::shown::{insert_buckets, term_key, while_wanted};
-use crate::aggs::table::{ANY_VALUES, Row};
+use crate::aggs::table::{ANY_VALUES, NO_VALUES, Row};
 use crate::dsl::{self, WrittenScript};
 use crate::http::error::ApiError;
 
@@ -21,7 +21,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("significant_terms", ANY_VALUES, |body| {
         terms(body).map(AggSpec::SignificantTerms)
     }),
-    Row::new("significant_text", ANY_VALUES, |body| {
+    Row::new("significant_text", NO_VALUES, |body| {
         text(body).map(AggSpec::SignificantTerms)
     }),
 ];

@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::TypeName;
-use crate::aggs::table::{PLACES, Row};
+use crate::aggs::table::{PLACES, Row, SHAPES};
 
 /// By name: the values it reads, and its reader.
 pub(crate) const ROWS: &[Row] = &[
-    Row::new("geo_bounds", PLACES, bounds),
+    Row::new("geo_bounds", SHAPES, bounds),
     Row::new("geo_centroid", PLACES, |body| {
         body.source().map(AggSpec::GeoCentroid)
     }),

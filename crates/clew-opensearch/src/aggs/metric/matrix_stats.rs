@@ -10,10 +10,10 @@ use crate::aggs::body::Body;
 use crate::aggs::java_order::java_order;
 use crate::aggs::plain::scalar;
 use crate::aggs::render::TypeName;
-use crate::aggs::table::{NUMBERS, Row};
+use crate::aggs::table::{NO_VALUES, Row};
 
 /// By name: the values it reads, and its reader.
-pub(crate) const ROWS: &[Row] = &[Row::new("matrix_stats", NUMBERS, read)];
+pub(crate) const ROWS: &[Row] = &[Row::new("matrix_stats", NO_VALUES, read)];
 
 fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     // Its numbers have no texts, which a format would be of.

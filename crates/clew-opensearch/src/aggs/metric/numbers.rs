@@ -9,7 +9,7 @@ use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::metric::percentiles::COMPRESSION_MAX;
 use crate::aggs::settings::small;
-use crate::aggs::table::{ANY_VALUES, NUMBERS, Row};
+use crate::aggs::table::{ALL_VALUES, NUMBERS, PLAIN_NUMBERS, Row};
 
 /// Up to this many distinct values are counted exactly, unless the request says otherwise.
 const PRECISION_THRESHOLD: u64 = 3_000;
@@ -24,12 +24,12 @@ pub(crate) const ROWS: &[Row] = &[
     Row::new("max", NUMBERS, |body| body.source().map(AggSpec::Max)),
     Row::new("avg", NUMBERS, |body| body.source().map(AggSpec::Avg)),
     Row::new("sum", NUMBERS, |body| body.source().map(AggSpec::Sum)),
-    Row::new("value_count", ANY_VALUES, |body| {
+    Row::new("value_count", ALL_VALUES, |body| {
         body.source().map(AggSpec::ValueCount)
     }),
-    Row::new("cardinality", ANY_VALUES, cardinality),
-    Row::new("weighted_avg", NUMBERS, weighted_avg),
-    Row::new("median_absolute_deviation", NUMBERS, median_deviation),
+    Row::new("cardinality", ALL_VALUES, cardinality),
+    Row::new("weighted_avg", PLAIN_NUMBERS, weighted_avg),
+    Row::new("median_absolute_deviation", PLAIN_NUMBERS, median_deviation),
 ];
 
 fn cardinality(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
 use crate::aggs::render::TypeName;
-use crate::aggs::table::{NOT_LISTED, Row};
+use crate::aggs::table::{NO_VALUES, Row};
 use crate::dsl::WrittenScript;
 
 /// By name: the values it reads, and its reader.
-pub(crate) const ROWS: &[Row] = &[Row::new("scripted_metric", NOT_LISTED, read)];
+pub(crate) const ROWS: &[Row] = &[Row::new("scripted_metric", NO_VALUES, read)];
 
 fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let params = match body.take("params") {

@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use crate::aggs::AggDslError;
 use crate::aggs::body::Body;
-use crate::aggs::table::{NOT_LISTED, Row};
+use crate::aggs::table::{NO_VALUES, Row};
 use crate::dsl;
 
 const SIZE_DEFAULT: u64 = 3;
@@ -26,7 +26,7 @@ const SHOWN: [&str; 10] = [
 ];
 
 /// By name: the values it reads, and its reader.
-pub(crate) const ROWS: &[Row] = &[Row::new("top_hits", NOT_LISTED, read)];
+pub(crate) const ROWS: &[Row] = &[Row::new("top_hits", NO_VALUES, read)];
 
 /// Which documents are wanted; what is said of showing them is left to whoever does.
 fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
