@@ -88,6 +88,8 @@ class AliasesTest(ClewTest):
         remove = {"indices": ["a", "b"], "alias": "all"}
         with self.refused(404, "aliases_not_found_exception", "aliases [all] missing"):
             self.client.indices.update_aliases(body={"actions": [{"remove": {**remove, "must_exist": True}}]})
+        # A pattern may stand for none.
+        self.assertEqual([self.client.indices.exists_alias(name=name) for name in ("none", "none*", "al*")], [False, True, True])
         self.client.indices.update_aliases(body={"actions": [{"remove": remove}]})
         self.assertFalse(self.client.indices.exists_alias(name="all"))
 

@@ -445,6 +445,7 @@ class Cluster(ClewTest):
         for name in ("adaptive_selection", "cluster_manager_throttling", "repositories", "shard_indexing_pressure", "weighted_routing"):
             self.assertIn(name, stats)
         (info,) = self.client.nodes.info(metric="thread_pool")["nodes"].values()
+        self.assertEqual([info], list(self.raw("GET", "/_nodes/_local/info/thread_pool")["nodes"].values()))
         self.assertEqual(info["thread_pool"]["search"]["size"], stats["thread_pool"]["search"]["threads"])
 
     def test_figures_of_what_lies_elsewhere_are_none(self):

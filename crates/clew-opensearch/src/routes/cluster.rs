@@ -106,7 +106,12 @@ pub(super) const GROUPS: &[Group] = &[
             ),
             endpoint!(
                 "GET",
-                ["/_nodes", "/_nodes/{node}", "/_nodes/{node}/{metric}"],
+                [
+                    "/_nodes",
+                    "/_nodes/{node}",
+                    "/_nodes/{node}/{metric}",
+                    "/_nodes/{node}/info/{metric}"
+                ],
                 nodes::info
             ),
             endpoint!(

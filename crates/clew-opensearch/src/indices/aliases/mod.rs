@@ -57,12 +57,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
         StatusCode::NOT_FOUND
     };
     if call.method == Method::HEAD {
-        let none = returned.is_empty() && !names.is_empty();
-        return Ok(Reply::empty(if none {
-            StatusCode::NOT_FOUND
-        } else {
-            status
-        }));
+        return Ok(Reply::empty(status));
     }
     Ok(Reply::json(&Value::Object(body)).with_status(status))
 }
