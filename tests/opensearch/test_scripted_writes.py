@@ -143,6 +143,10 @@ class ScriptedWritesByQueryTest(ClewTest):
         body["dest"]["version_type"] = "external"
         self.client.reindex(body=body)
         self.assertEqual(self.client.get(index="e", id="3")["_version"], 70)
+        for kind, updated in (("external_gte", 10), ("external", 0)):
+            body["dest"]["version_type"] = kind
+            reply = self.client.reindex(body={**body, "conflicts": "proceed"})
+            self.assertEqual((reply["updated"], reply["version_conflicts"]), (updated, 10 - updated), kind)
 
     def test_what_cannot_be_done_is_refused(self):
         for source, reason in [

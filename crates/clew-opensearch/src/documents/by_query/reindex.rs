@@ -157,7 +157,7 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
         target: Target {
             index: String::new(),
             create: false,
-            external: false,
+            external: None,
             routing: Routing::Keep,
             kept: SourceFilter::All,
             pipeline: None,
@@ -189,6 +189,9 @@ fn read(body: &Value) -> Result<Asked, ApiError> {
     }
     if asked.target.index.is_empty() {
         failures.push("index must be specified");
+    }
+    if asked.target.create && asked.target.external.is_some() {
+        failures.push("create operations only support internal versioning. use index instead");
     }
     if !failures.is_empty() {
         return Err(ApiError::validations(&failures));
@@ -254,13 +257,14 @@ fn read_target(target: &mut Target, value: &Value) -> Result<(), ApiError> {
             ("index", Some(name)) => target.index = name.to_string(),
             ("op_type", Some("create")) => target.create = true,
             ("op_type", Some("index")) | ("version_type", Some("internal")) => {}
-            ("version_type", Some("external" | "external_gt")) => target.external = true,
+            ("version_type", Some("external" | "external_gt")) => target.external = Some(false),
+            ("version_type", Some("external_gte")) => target.external = Some(true),
             ("routing", Some("keep")) => target.routing = Routing::Keep,
             ("routing", Some("discard")) => target.routing = Routing::Discard,
             ("routing", Some(other)) => {
                 let set = other.strip_prefix('=').ok_or_else(|| {
-                    let reason = format!("Unsupported routing command [{other}]");
-                    member.wrong(DslError::illegal(reason))
+                    let words = "routing must be unset, [keep], [discard] or [=<some new value>]";
+                    ApiError::validation(words)
                 })?;
                 target.routing = Routing::Set(set.to_string());
             }
@@ -309,6 +313,14 @@ mod tests {
         for (body, reason) in [
             (json!({"dest": {"index": "b"}}), "_all"),
             (json!({"source": {"index": "a"}}), "index must be specified"),
+            (
+                json!({"source": {"index": "a"}, "dest": {"index": "b", "version_type": "external_gte", "op_type": "create"}}),
+                "create operations only support internal versioning",
+            ),
+            (
+                json!({"source": {"index": "a"}, "dest": {"index": "b", "routing": "x"}}),
+                "Validation Failed: 1: routing must be unset, [keep], [discard]",
+            ),
             (
                 json!({"source": {"index": "a"}, "dest": {"index": "b"}, "x": 1}),
                 "[x]",

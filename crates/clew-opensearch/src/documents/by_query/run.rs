@@ -324,9 +324,9 @@ fn operation(job: &Job, hit: &FoundDocument) -> WriteOperation {
         Verb::Copy(target) => (
             target.index.clone(),
             index_action(target.create),
-            target.external.then_some(Condition::External {
+            target.external.map(|or_equal| Condition::External {
                 version: hit.version,
-                or_equal: false,
+                or_equal,
             }),
         ),
     };

@@ -46,8 +46,8 @@ pub(super) struct Target {
     pub(super) index: String,
     /// Documents that are there already are left alone.
     pub(super) create: bool,
-    /// Copies keep the version of their original.
-    pub(super) external: bool,
+    /// Set where copies keep the version of their original: whether they take the place of one of the same version.
+    pub(super) external: Option<bool>,
     pub(super) routing: Routing,
     /// What is copied of each document.
     pub(super) kept: SourceFilter,
