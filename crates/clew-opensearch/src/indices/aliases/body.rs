@@ -95,6 +95,7 @@ pub(crate) fn check_filters(aliases: &Aliases, mapping: &Mapping) -> Result<(), 
     Ok(())
 }
 
+/// The refusal of an alias for its filter.
 pub(super) fn filter_refused(alias: &str, error: EngineError) -> ApiError {
     let reason = format!("failed to parse filter for alias [{alias}]");
     let outer = Cause::new("illegal_argument_exception", reason);
