@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use clew_platform::{MemoryAccount, MemoryPurpose, Reservation};
-use clew_query::AggError;
+use clew_platform::{MemoryAccount, MemoryPurpose, Pace, Reservation};
+use clew_query::{AggError, go_on_reducing};
 use clew_schema::DOC_COUNT;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader};
@@ -34,7 +34,7 @@ impl Default for AggLimits {
 const RESERVE_BYTES: usize = 64 << 10;
 
 /// The memory in use by one collector: what its merged segments hold, and what the segment under
-/// way has allocated so far.
+/// way has allocated so far. Whatever books on it, or takes a [`step`](Account::step), ends with the request.
 #[derive(Debug)]
 pub(crate) struct Account {
     settled_bytes: usize,
@@ -52,6 +52,10 @@ pub(crate) struct Account {
     doc_count: Option<String>,
     /// The same column of the segment.
     doc_counts: Option<Column<i64>>,
+    /// Counts what is booked.
+    bookings: Pace,
+    /// Counts blocks of documents, and collectors that are asked what they counted.
+    steps: Pace,
 }
 
 impl Account {
@@ -66,6 +70,8 @@ impl Account {
             scores: Vec::new(),
             doc_count: None,
             doc_counts: None,
+            bookings: Pace::default(),
+            steps: Pace::of_blocks(),
         }
     }
 
@@ -99,7 +105,17 @@ impl Account {
             scores: Vec::new(),
             doc_count: self.doc_count.clone(),
             doc_counts: None,
+            bookings: Pace::default(),
+            steps: Pace::of_blocks(),
         }
+    }
+
+    /// Counts a step of one collector: a block of documents, or its end.
+    ///
+    /// # Errors
+    /// Once nobody wants what is counted.
+    pub(crate) fn step(&mut self) -> Result<(), AggError> {
+        go_on_reducing(&mut self.steps)
     }
 
     /// Reads how many documents each one of a segment stands for, before it is counted.
@@ -158,7 +174,11 @@ impl Account {
     }
 
     /// Books an allocation, before or right after it is made.
+    ///
+    /// # Errors
+    /// When it does not fit; once nobody wants what is counted.
     pub(crate) fn charge(&mut self, bytes: usize) -> Result<(), AggError> {
+        go_on_reducing(&mut self.bookings)?;
         self.running_bytes += bytes;
         if let Some(together) = &self.together {
             together.fetch_add(bytes, Ordering::Relaxed);

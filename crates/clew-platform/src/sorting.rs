@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::cancellation::{Pace, stopped};
+use crate::cancellation::stopped;
 
 /// So many items are sorted in one step: a fraction of a millisecond.
 const RUN: usize = 4096;
@@ -11,8 +11,21 @@ const RUN: usize = 4096;
 /// is asked for each some thousand items. Takes n log n, like the standard library's, and room for as many items again.
 pub fn sorted_while_wanted<T>(
     items: Vec<T>,
-    mut compare: impl FnMut(&T, &T) -> Ordering,
+    compare: impl FnMut(&T, &T) -> Ordering,
 ) -> Option<Vec<T>> {
+    sorted_while(items, compare, || !stopped())
+}
+
+/// The same for work that has an end of its own: `goes_on` is asked instead.
+pub fn sorted_while<T>(
+    mut items: Vec<T>,
+    mut compare: impl FnMut(&T, &T) -> Ordering,
+    mut goes_on: impl FnMut() -> bool,
+) -> Option<Vec<T>> {
+    if items.len() <= RUN && goes_on() {
+        items.sort_by(&mut compare);
+        return Some(items);
+    }
     let mut runs = Vec::with_capacity(items.len().div_ceil(RUN));
     let mut items = items.into_iter();
     loop {
@@ -20,19 +33,18 @@ pub fn sorted_while_wanted<T>(
         if run.is_empty() {
             break;
         }
-        if stopped() {
+        if !goes_on() {
             return None;
         }
         run.sort_by(&mut compare);
         runs.push(run);
     }
-    let mut pace = Pace::default();
     while runs.len() > 1 {
         let mut longer = Vec::with_capacity(runs.len().div_ceil(2));
         let mut pairs = runs.into_iter();
         while let Some(first) = pairs.next() {
             longer.push(match pairs.next() {
-                Some(second) => merged((first, second), &mut compare, &mut pace)?,
+                Some(second) => merged((first, second), &mut compare, &mut goes_on)?,
                 None => first,
             });
         }
@@ -44,12 +56,12 @@ pub fn sorted_while_wanted<T>(
 fn merged<T>(
     (first, second): (Vec<T>, Vec<T>),
     compare: &mut impl FnMut(&T, &T) -> Ordering,
-    pace: &mut Pace,
+    goes_on: &mut impl FnMut() -> bool,
 ) -> Option<Vec<T>> {
     let mut all = Vec::with_capacity(first.len() + second.len());
     let (mut first, mut second) = (first.into_iter().peekable(), second.into_iter().peekable());
     while let (Some(a), Some(b)) = (first.peek(), second.peek()) {
-        if pace.is_over() {
+        if all.len().is_multiple_of(RUN) && !goes_on() {
             return None;
         }
         let next = match compare(a, b) {

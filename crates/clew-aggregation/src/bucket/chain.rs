@@ -210,11 +210,13 @@ impl Source {
                 distinct.iter().map(key).collect()
             }
         };
-        let key_of = |code: &Code| match code.map(|code| distinct.binary_search(&code)) {
-            Some(Ok(at)) => keys[at].clone(),
-            Some(Err(_)) | None => Key::Null,
+        let key_of = |code: &Code| {
+            let at = code.and_then(|code| distinct.binary_search(&code).ok());
+            let key = at.map_or(Key::Null, |at| keys[at].clone());
+            account.charge(key.heap_bytes())?;
+            Ok(key)
         };
-        Ok(codes.iter().map(key_of).collect())
+        codes.iter().map(key_of).collect()
     }
 }
 
@@ -235,7 +237,11 @@ impl Chain {
         plan: &dyn Planned,
         links: &[Link],
     ) -> Result<Self, AggError> {
-        let sources = links.iter().map(|link| Source::open(segment, link));
+        let mut pace = Pace::of_blocks();
+        let sources = links.iter().map(|link| {
+            go_on_reducing(&mut pace)?;
+            Source::open(segment, link)
+        });
         Ok(Chain {
             sources: sources.collect::<Result<_, _>>()?,
             counts: Vec::new(),
@@ -250,6 +256,9 @@ impl Chain {
 impl Collect for Chain {
     fn collect(&mut self, block: Block<'_>, account: &mut Account) -> Result<(), AggError> {
         for source in &mut self.sources {
+            if self.pace.is_over() {
+                return Ok(());
+            }
             source.begin(block)?;
         }
         'docs: for ((place, doc), parent) in (0_u32..).zip(block.docs).zip(block.parents) {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use clew_platform::Pace;
 use clew_query::aggregation::{CompositeKind, CompositeSource, CompositeSpec, Scalar};
-use clew_query::{AggError, go_on_reducing};
+use clew_query::{AggError, go_on_reducing, sorted_in_time};
 
 use crate::bucket::chain::{Chain, Link, LinkStep, adopt_links, shown_tuple};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
@@ -41,16 +41,19 @@ impl CompositePlan {
     }
 
     /// The numbers of the first combinations behind `after`, in order.
-    pub(crate) fn page(&self, buckets: &Buckets, numbers: &[u32]) -> Vec<u32> {
+    ///
+    /// # Errors
+    /// Once the request is over.
+    fn page(&self, buckets: &Buckets, numbers: &[u32]) -> Result<Vec<u32>, AggError> {
         let key = |number: &u32| match &buckets.table.keys()[*number as usize] {
             Key::Tuple(keys) => &keys[..],
             _ => &[],
         };
         let wanted = numbers.iter().filter(|number| self.is_wanted(key(number)));
-        let mut wanted: Vec<u32> = wanted.copied().collect();
-        wanted.sort_unstable_by(|a, b| self.compare(key(a), key(b)));
-        wanted.truncate(self.size);
-        wanted
+        let wanted: Vec<u32> = wanted.copied().collect();
+        let mut sorted = sorted_in_time(wanted, |a, b| self.compare(key(a), key(b)))?;
+        sorted.truncate(self.size);
+        Ok(sorted)
     }
 
     /// Whether a combination comes behind `after`.
@@ -289,7 +292,7 @@ impl BucketAgg for CompositePlan {
             parent,
         } = of;
         let mut made = Vec::new();
-        for number in self.page(buckets, node.numbers(parent)) {
+        for number in self.page(buckets, node.numbers(parent))? {
             budget.take()?;
             let at = number as usize;
             made.push(Bucket {
@@ -337,7 +340,7 @@ fn cut_page(
     let mut pace = Pace::default();
     for parent in 0..parent_count {
         go_on_reducing(&mut pace)?;
-        for number in composite.page(buckets, by_parent.of_parent(number_of(parent))) {
+        for number in composite.page(buckets, by_parent.of_parent(number_of(parent)))? {
             keep[number as usize] = true;
         }
     }

@@ -1,6 +1,6 @@
 //! The terms that are shown of those that all shards reported, and how wrong their counts may be.
 
-use clew_query::AggError;
+use clew_query::{AggError, sorted_in_time};
 
 use crate::bucket::InParent;
 use crate::bucket::terms::{TermsPlan, TermsShape};
@@ -13,7 +13,7 @@ use crate::value::key::Key;
 /// The terms of one parent, best first.
 ///
 /// # Errors
-/// [`AggError::TooManyBuckets`].
+/// [`AggError::TooManyBuckets`]; an error of its own once the request is over.
 pub(crate) fn terms_result(
     of: InParent<'_>,
     terms: &TermsPlan,
@@ -41,7 +41,7 @@ pub(crate) fn terms_result(
             .is_none_or(|score| *score > 0.0)
     });
     if let Some(comparison) = &node.comparison {
-        numbers.sort_unstable_by(|a, b| comparison.of_buckets(*a, *b));
+        numbers = sorted_in_time(numbers, |a, b| comparison.of_buckets(*a, *b))?;
     }
     let shown = numbers.len().min(terms.size);
     let beyond: u64 = numbers[shown..]

@@ -1,8 +1,8 @@
 //! Buckets of equal steps, of numbers and of time: how they are numbered and counted, and the gaps between and beyond
 //! those that have documents.
 
-use clew_query::AggError;
 use clew_query::aggregation::{Bounds, Direction, Scalar};
+use clew_query::{AggError, sorted_in_time};
 use clew_schema::Span;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -281,7 +281,7 @@ pub(crate) fn histogram_buckets(
         }
         _ => {
             if let Some(comparison) = &node.comparison {
-                rows.sort_unstable_by(|a, b| comparison.of_rows(a, b));
+                rows = sorted_in_time(rows, |a, b| comparison.of_rows(a, b))?;
             }
         }
     }

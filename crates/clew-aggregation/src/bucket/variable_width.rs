@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 
 use clew_platform::Pace;
 use clew_query::aggregation::VariableWidthSpec;
-use clew_query::{AggError, go_on_reducing};
+use clew_query::{AggError, go_on_reducing, sorted_in_time};
 
 use crate::bucket::terms::{Terms, TermsPlan, TermsShape, every_term};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
@@ -223,9 +223,9 @@ impl BucketAgg for ClustersPlan {
             buckets,
             parent,
         } = of;
-        let mut numbers = node.numbers(parent).to_vec();
         let key = |number: &u32| &buckets.table.keys()[*number as usize];
-        numbers.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        let numbers = node.numbers(parent).to_vec();
+        let numbers = sorted_in_time(numbers, |a, b| key(a).cmp(key(b)))?;
         let mut made = Vec::with_capacity(numbers.len());
         for number in numbers {
             budget.take()?;

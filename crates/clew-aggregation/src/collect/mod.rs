@@ -56,7 +56,10 @@ pub(crate) fn finish_all(
     collectors: Vec<Box<dyn Collect>>,
     account: &mut Account,
 ) -> Result<Vec<Partial>, AggError> {
-    let finish = |collector: Box<dyn Collect>| collector.finish(account);
+    let finish = |collector: Box<dyn Collect>| {
+        account.step()?;
+        collector.finish(account)
+    };
     collectors.into_iter().map(finish).collect()
 }
 
@@ -109,6 +112,7 @@ impl Subs {
     pub(crate) fn flush(&mut self, account: &mut Account) -> Result<(), AggError> {
         if !self.docs.is_empty() {
             for collector in &mut self.collectors {
+                account.step()?;
                 let block = Block {
                     docs: &self.docs,
                     parents: &self.parents,

@@ -5,23 +5,21 @@ use std::cell::RefCell;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
+use clew_platform::sorted_while_wanted;
 use clew_query::AggError;
 use clew_schema::Span;
-use clew_search::Regexp;
 use tantivy::SegmentReader;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{BytesColumn, Column, ColumnType, MonotonicallyMappableToU64};
 
 use crate::field::ids::{ID_FIELD, IdRanks};
 use crate::field::made::Made;
-use crate::field::mask::Mask;
 use crate::field::missing::widened;
 use crate::field::shapes::{ShapePart, Shapes};
 use crate::field::texts::Texts;
-use crate::field::{TermSet, TermSets, ValueKind, ValuePlan};
+use crate::field::{ValueKind, ValuePlan};
 use crate::limits::Account;
 use crate::value::key::Key;
-use crate::value::partition::part_of;
 
 const NANOS_PER_MS: i64 = 1_000_000;
 
@@ -31,7 +29,7 @@ pub(crate) const CLOCKS_FROM_MS: i64 = -2_208_988_800_000;
 pub(crate) const CLOCKS_TO_MS: i64 = 4_102_444_800_000;
 
 /// How many keys are read before what they take is booked.
-const KEYS_AT_ONCE: usize = 1_024;
+pub(super) const KEYS_AT_ONCE: usize = 1_024;
 
 /// A segment's values of one source.
 pub(crate) struct ValueColumn {
@@ -176,7 +174,7 @@ impl ValueColumn {
     }
 
     /// The number behind a key; `None` when this segment's column cannot hold it.
-    fn encode(&self, key: &Key) -> tantivy::Result<Option<u64>> {
+    pub(super) fn encode(&self, key: &Key) -> tantivy::Result<Option<u64>> {
         Ok(match (&self.decoder, key) {
             (Decoder::Integer, Key::I64(value)) => Some(value.to_u64()),
             (Decoder::Nanos, Key::I64(value)) => Some(value.saturating_mul(NANOS_PER_MS).to_u64()),
@@ -392,81 +390,20 @@ impl ValueColumn {
         }
     }
 
-    /// Each distinct value of the segment, sorted: also of documents that did not match.
+    /// Each distinct value of the segment, sorted: also of documents that did not match. None once nobody wants them.
     pub(crate) fn all(&self) -> Vec<u64> {
         let mut all: Vec<u64> = match (&self.decoder, &self.column) {
             (Decoder::Text(Some(text)), _) => (0..text.num_terms() as u64).collect(),
-            (_, Some(column)) => column.values.iter().collect(),
+            (_, Some(column)) => {
+                let values = column.values.iter().collect();
+                sorted_while_wanted(values, u64::cmp).unwrap_or_default()
+            }
             (_, None) => Vec::new(),
         };
         all.extend(self.missing);
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    /// Which numbers a filter lets through; `None` when all of them.
-    pub(crate) fn mask(&self, sets: &TermSets) -> tantivy::Result<Option<Mask>> {
-        if sets.include.is_none() && sets.exclude.is_none() {
-            return Ok(None);
-        }
-        if let Some(made) = &self.made {
-            // What there will be is not known yet, so that each value is looked at when it is there.
-            *made.only.borrow_mut() = Some(sets.clone());
-            return Ok(None);
-        }
-        let list = |set: &Option<TermSet>| -> tantivy::Result<Option<Vec<u64>>> {
-            let mut list = match set {
-                None => return Ok(None),
-                Some(TermSet::Keys(keys)) => {
-                    let mut list = Vec::with_capacity(keys.len());
-                    for key in keys {
-                        list.extend(self.encode(key)?);
-                        let foreign = self.foreign.as_ref().filter(|(_, own)| own == key);
-                        list.extend(foreign.map(|(raw, _)| *raw));
-                    }
-                    list
-                }
-                Some(TermSet::Pattern(pattern)) => self.matching(pattern)?,
-                Some(TermSet::Partition { part, count }) => self.of_part(*part, *count)?,
-            };
-            list.sort_unstable();
-            Ok(Some(list))
-        };
-        Ok(Some(Mask {
-            include: list(&sets.include)?,
-            exclude: list(&sets.exclude)?.unwrap_or_default(),
-        }))
-    }
-
-    fn matching(&self, pattern: &Regexp) -> tantivy::Result<Vec<u64>> {
-        let mut list = Vec::new();
-        if let Decoder::Text(Some(text)) = &self.decoder {
-            let mut stream = text.dictionary().stream()?;
-            while stream.advance() {
-                if std::str::from_utf8(stream.key()).is_ok_and(|term| pattern.matches(term)) {
-                    list.push(stream.term_ord());
-                }
-            }
-        }
-        if let Decoder::Ids(ids) = &self.decoder {
-            list = ids.matching(pattern)?;
-        }
-        if let Some((raw, Key::Str(term))) = &self.foreign
-            && pattern.matches(term)
-        {
-            list.push(*raw);
-        }
-        Ok(list)
-    }
-
-    /// The numbers whose values belong to a part; equal values do so in every segment.
-    fn of_part(&self, part: u32, count: u32) -> tantivy::Result<Vec<u64>> {
-        let all = self.all();
-        let keys = self.keys(&all)?;
-        let belongs = |key: &Key| part_of(key, count) == part;
-        let kept = all.iter().zip(&keys).filter(|(_, key)| belongs(key));
-        Ok(kept.map(|(raw, _)| *raw).collect())
     }
 
     /// The least number that stands for an address or one behind it; `None` behind all of them.

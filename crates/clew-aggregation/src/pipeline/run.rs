@@ -5,7 +5,9 @@
 
 use clew_platform::Pace;
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
-use clew_query::{AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
+use clew_query::{
+    AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing, sorted_in_time,
+};
 
 use crate::pipeline::path::{bucket_number, is_lacking, key_number, sibling, steps};
 use crate::pipeline::sequence::{SequenceBucket, sequence};
@@ -290,7 +292,7 @@ fn sorted(
             rows.push((at, numbers));
         }
     }
-    rows.sort_by(|(a, a_numbers), (b, b_numbers)| {
+    let rows = sorted_in_time(rows, |(a, a_numbers), (b, b_numbers)| {
         let mut pairs = by.iter().zip(a_numbers.iter().zip(b_numbers));
         pairs
             .find_map(|((path, direction), numbers)| {
@@ -307,6 +309,6 @@ fn sorted(
                 Some(ordering).filter(|ordering| ordering.is_ne())
             })
             .unwrap_or(std::cmp::Ordering::Equal)
-    });
+    })?;
     Ok(rows.into_iter().map(|(at, _)| at).collect())
 }

@@ -171,14 +171,14 @@ impl AggCollector {
     fn collect_global(&mut self, ord: usize, reader: &SegmentReader) -> Result<(), AggError> {
         let alive = SegmentBits::alive(reader);
         let visible = self.visible.as_ref().and_then(|sets| sets.get(ord));
-        let docs: Vec<DocId> = (0..reader.max_doc())
-            .filter(|doc| alive.contains(*doc) && visible.is_none_or(|set| set.contains(*doc)))
-            .collect();
-        for docs in docs.chunks(BLOCK_DOCS) {
-            if stopped() {
+        let mut docs = (0..reader.max_doc())
+            .filter(|doc| alive.contains(*doc) && visible.is_none_or(|set| set.contains(*doc)));
+        loop {
+            let some: Vec<DocId> = docs.by_ref().take(BLOCK_DOCS).collect();
+            if some.is_empty() || stopped() {
                 break;
             }
-            let block = Block::at_root(docs);
+            let block = Block::at_root(&some);
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
                 if matches!(plan.feed(), Feed::Everything) {
                     collector.collect(block, &mut self.account)?;
@@ -203,12 +203,13 @@ impl AggCollector {
     /// Counts documents of the current segment: ascending, alive, matching, each once.
     ///
     /// # Errors
-    /// [`AggError::TooLarge`] when the memory account is used up.
+    /// [`AggError::TooLarge`] when the memory account is used up; once nobody wants what is counted.
     pub fn collect(&mut self, docs: &[DocId]) -> Result<(), AggError> {
         for docs in docs.chunks(BLOCK_DOCS) {
             let block = Block::at_root(docs);
             for (plan, collector) in self.plans.iter().zip(&mut self.running) {
                 if matches!(plan.feed(), Feed::Matches) {
+                    self.account.step()?;
                     collector.collect(block, &mut self.account)?;
                 }
             }

@@ -3,6 +3,7 @@
 
 mod carried;
 mod cases;
+mod ends;
 mod limits;
 pub(crate) mod model;
 mod property;

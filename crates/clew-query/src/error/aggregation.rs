@@ -124,9 +124,22 @@ const TIME_TO_REDUCE: Duration = Duration::from_millis(50);
 #[inline]
 pub fn go_on_reducing(pace: &mut Pace) -> Result<(), AggError> {
     if pace.is_over() && clew_platform::overdue(TIME_TO_REDUCE) {
-        return Err(AggError::Query(Box::new(super::QueryError::Stopped)));
+        return Err(over());
     }
     Ok(())
+}
+
+fn over() -> AggError {
+    AggError::Query(Box::new(super::QueryError::Stopped))
+}
+
+/// What was counted in time, in order; an error once nobody wants it any more, or its time is long up.
+pub fn sorted_in_time<T>(
+    items: Vec<T>,
+    compare: impl FnMut(&T, &T) -> std::cmp::Ordering,
+) -> Result<Vec<T>, AggError> {
+    let goes_on = || !clew_platform::overdue(TIME_TO_REDUCE);
+    clew_platform::sorted_while(items, compare, goes_on).ok_or_else(over)
 }
 
 impl AggError {
