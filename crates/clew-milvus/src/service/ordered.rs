@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use clew_engine::{DocPlace, FieldValues, Pinned, WantedField};
-use clew_query::FieldStep;
+use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
+use clew_query::{FieldStep, unless_stopped};
 use serde_json::Value;
 
 use super::Service;
@@ -144,6 +144,7 @@ impl Service {
         let mut numbers = 0..places.len();
         let mut lists = Vec::with_capacity(found.len());
         for list in found {
+            unless_stopped().map_err(EngineError::from)?;
             let mut groups: Vec<(usize, Vec<Found>)> = Vec::new();
             for (number, one) in numbers.by_ref().take(list.len()).zip(list) {
                 match groups.last_mut() {

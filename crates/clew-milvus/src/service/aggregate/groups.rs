@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use clew_engine::{FieldValues, Hit};
-use clew_platform::Reservation;
+use clew_engine::{EngineError, FieldValues, Hit};
+use clew_platform::{Reservation, sorted_while_wanted};
+use clew_query::QueryError;
 use jiff::tz::TimeZone;
 
 use super::super::cell::{Cell, column};
@@ -193,8 +194,8 @@ impl<'g> Groups<'g> {
         zone: &TimeZone,
     ) -> Result<Vec<FieldData>> {
         let grouping = self.grouping;
-        let mut groups: Vec<(Vec<Key>, Vec<Known>)> = self.all.into_iter().collect();
-        groups.sort_by(|(a, _), (b, _)| {
+        let groups: Vec<(Vec<Key>, Vec<Known>)> = self.all.into_iter().collect();
+        let groups = sorted_while_wanted(groups, |(a, _), (b, _)| {
             let mut parts = grouping.order.iter();
             let compared = parts.find_map(|(at, part)| {
                 let ordering = part.compare(a[*at].value(), b[*at].value());
@@ -202,6 +203,7 @@ impl<'g> Groups<'g> {
             });
             compared.unwrap_or(Ordering::Equal)
         });
+        let mut groups = groups.ok_or(EngineError::Query(QueryError::Stopped))?;
         if !grouping.is_global() {
             groups.drain(..offset.min(groups.len()));
             groups.truncate(limit.unwrap_or(usize::MAX));
@@ -292,7 +294,7 @@ fn values_of(data_type: DataType, cells: impl Iterator<Item = Option<Cell>>) -> 
 
 #[cfg(test)]
 mod tests {
-    use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
+    use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits, MemoryPurpose};
 
     use super::*;
 
@@ -321,6 +323,29 @@ mod tests {
         assert_eq!(refused(&mut memory, 2 << 20), 3, "it can never fit");
         assert_eq!(refused(&mut memory, GROUP_BYTES_MAX), 1102);
         assert_eq!(memory.bytes(), 1000);
+    }
+
+    #[test]
+    fn groups_are_put_in_order_only_for_somebody() {
+        let grouping = Grouping {
+            fields: vec![Field::named("n", DataType::Int64)],
+            keys: vec![0],
+            aggregates: Vec::new(),
+            shown: vec![Shown::Key(0)],
+            order: Vec::new(),
+        };
+        let columns = || {
+            let account = MemoryAccount::new(MemoryLimits::none());
+            let mut groups = Groups::new(&grouping, account.open(MemoryPurpose::Searches));
+            let keys = (0..10_000).map(|number| vec![Key::Integer(number)]);
+            groups.all = keys.map(|key| (key, Vec::new())).collect();
+            groups.columns((None, 0), &TimeZone::UTC)
+        };
+        assert_eq!(columns().unwrap().len(), 1);
+        let token = CancellationToken::new();
+        token.cancel("the client has gone");
+        let _entered = token.enter();
+        assert!(columns().is_err());
     }
 
     #[test]
