@@ -7,6 +7,9 @@ const PLAIN_BYTES_MAX: usize = (1 << 30) + (1 << 20);
 /// Zstandard's fastest level of the usual ones: a log must not wait for a better one.
 const ZSTD_LEVEL: i32 = 1;
 const LENGTH_BYTES: usize = 4;
+/// What a stored byte becomes at most: it lengthens a run of LZ4 by 255, and a block of Zstandard, 128 KiB, takes four bytes or more.
+const LZ4_GROWTH: usize = 255;
+const ZSTD_GROWTH: usize = 1 << 15;
 
 /// Compresses a plain block. The result may be longer than the block.
 pub(crate) fn compress(compression: Compression, plain: &[u8]) -> Vec<u8> {
@@ -32,7 +35,12 @@ pub(crate) fn decompress(
     const DAMAGED: &str = "compressed block cannot be restored";
     let (length, stored) = stored.split_first_chunk::<LENGTH_BYTES>().ok_or(DAMAGED)?;
     let length = u32::from_le_bytes(*length) as usize;
-    if length > PLAIN_BYTES_MAX {
+    let growth = match compression {
+        Compression::None => return Err(DAMAGED),
+        Compression::Lz4 => LZ4_GROWTH,
+        Compression::Zstd => ZSTD_GROWTH,
+    };
+    if length > PLAIN_BYTES_MAX.min(stored.len().saturating_mul(growth)) {
         return Err("compressed block claims an impossible length");
     }
     plain.clear();
@@ -68,6 +76,22 @@ mod tests {
             let mut longer = stored;
             longer[3] = 0xff;
             decompress(compression, &longer, &mut restored).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn no_room_is_made_for_more_than_a_block_can_become() {
+        for compression in [Compression::Lz4, Compression::Zstd] {
+            for length in [1, 100, 1 << 20] {
+                let (plain, mut restored) = (vec![0; length], Vec::new());
+                let mut stored = compress(compression, &plain);
+                decompress(compression, &stored, &mut restored).unwrap();
+                assert_eq!(restored, plain);
+                stored[..LENGTH_BYTES].copy_from_slice(&(1_u32 << 30).to_le_bytes());
+                let mut claimed = Vec::new();
+                decompress(compression, &stored, &mut claimed).unwrap_err();
+                assert_eq!(claimed.capacity(), 0);
+            }
         }
     }
 }

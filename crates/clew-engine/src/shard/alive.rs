@@ -29,12 +29,12 @@ impl AliveBits {
 
     /// Bits as [`AliveBits::words`] gave them; `None` when they do not fit the count.
     pub(crate) fn from_words(words: Vec<u64>, doc_count: u32) -> Option<Self> {
+        if words.len() != (doc_count as usize).div_ceil(64) {
+            return None;
+        }
         let mut bits = AliveBits::full(doc_count);
-        let fits = words.len() == bits.words.len()
-            && words
-                .iter()
-                .zip(&bits.words)
-                .all(|(word, mask)| word & !mask == 0);
+        let mut pairs = words.iter().zip(&bits.words);
+        let fits = pairs.all(|(word, mask)| word & !mask == 0);
         let alive: u32 = words.iter().map(|word| word.count_ones()).sum();
         bits.words = words;
         bits.alive_count = alive;

@@ -9,6 +9,9 @@ use zstd::zstd_safe::{CParameter, DCtx, DDict, compress_bound, get_frame_content
 
 /// A longer block is damaged: it has one document beyond its usual size, and these are limited.
 const PLAIN_BYTES_MAX: usize = (1 << 30) + (1 << 20);
+/// What a packed byte becomes at most: it lengthens a run of LZ4 by 255, and a block of Zstandard, 128 KiB, takes four bytes or more.
+const LZ4_GROWTH: usize = 255;
+const ZSTD_GROWTH: usize = 1 << 15;
 /// Of Zstandard: level 6 takes more than three times as long for sources that are 4 % smaller.
 const LEVEL: i32 = 3;
 
@@ -39,18 +42,24 @@ impl Decoder {
         let Decoder::Zstd(dictionary) = self else {
             let (length, packed) = packed.split_first_chunk()?;
             let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
-            plain.resize(Some(length).filter(|length| *length <= PLAIN_BYTES_MAX)?, 0);
+            plain.resize(possible(length, packed, LZ4_GROWTH)?, 0);
             let unpacked = lz4_flex::block::decompress_into(packed, plain).ok()?;
             return (unpacked == length).then_some(());
         };
         let length = usize::try_from(get_frame_content_size(packed).ok()??).ok()?;
-        plain.reserve(Some(length).filter(|length| *length <= PLAIN_BYTES_MAX)?);
+        plain.reserve(possible(length, packed, ZSTD_GROWTH)?);
         let unpacked = CONTEXT.with_borrow_mut(|context| match dictionary {
             Some(dictionary) => context.decompress_using_ddict(plain, packed, dictionary),
             None => context.decompress(plain, packed),
         });
         (unpacked.ok()? == length).then_some(())
     }
+}
+
+/// The length that a block says it has, if its bytes can become so many.
+fn possible(length: usize, packed: &[u8], growth: usize) -> Option<usize> {
+    let most = packed.len().saturating_mul(growth);
+    (length <= most.min(PLAIN_BYTES_MAX)).then_some(length)
 }
 
 pub(super) enum Encoder {
@@ -112,5 +121,28 @@ impl Encoder {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_room_is_made_for_more_than_a_block_can_become() {
+        for mut encoder in [Encoder::lz4(), Encoder::zstd(Vec::new()).unwrap()] {
+            let (codec, _) = encoder.named();
+            let decoder = Decoder::new(codec, &[]).unwrap();
+            for length in [1, 100, 1 << 20] {
+                let (mut packed, mut plain) = (Vec::new(), Vec::new());
+                encoder.pack(&vec![0; length], &mut packed).unwrap();
+                decoder.unpack(&packed, &mut plain).unwrap();
+                assert_eq!(plain, vec![0; length]);
+            }
+        }
+        let claimed = [&(1_u32 << 30).to_le_bytes()[..], &[0; 20]].concat();
+        let mut plain = Vec::new();
+        assert_eq!(Decoder::Lz4.unpack(&claimed, &mut plain), None);
+        assert_eq!(plain.capacity(), 0);
     }
 }
