@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clew_log::{Glsn, StreamId};
 use clew_platform::Disk;
-use clew_schema::{Mapping, MappingReader};
+use clew_schema::{Mapping, MappingReader, parsed_json_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -163,6 +163,25 @@ impl CatalogOperation {
         })
     }
 
+    /// Whether nothing is added by it.
+    pub(crate) fn only_takes_away(&self) -> bool {
+        match self {
+            CatalogOperation::DeleteIndex { .. } | CatalogOperation::SetClosed { .. } => true,
+            CatalogOperation::ChangeAliases { entries, .. } => {
+                entries.iter().all(|entry| entry.alias.is_none())
+            }
+            CatalogOperation::Define { changes } => {
+                changes.iter().all(|change| change.value.is_none())
+            }
+            CatalogOperation::Together(operations) => operations.iter().all(Self::only_takes_away),
+            CatalogOperation::CreateIndex(_)
+            | CatalogOperation::PutMapping { .. }
+            | CatalogOperation::GrowMapping { .. }
+            | CatalogOperation::PutSettings { .. }
+            | CatalogOperation::RenameIndex { .. } => false,
+        }
+    }
+
     /// Reads an entry of the catalog's stream.
     pub(crate) fn decode(payload: &[u8]) -> Result<Self, EngineError> {
         serde_json::from_slice(payload).map_err(|error| EngineError::Corrupt {
@@ -197,6 +216,9 @@ pub(crate) struct Catalog {
     removing: BTreeSet<String>,
     #[serde(default)]
     pub(crate) definitions: Definitions,
+    /// What all of it takes, at most, in memory; more than that where something was replaced or taken away since it was counted.
+    #[serde(skip)]
+    bytes: usize,
 }
 
 impl Default for Catalog {
@@ -209,6 +231,7 @@ impl Default for Catalog {
             indices: BTreeMap::new(),
             removing: BTreeSet::new(),
             definitions: Definitions::default(),
+            bytes: 0,
         }
     }
 }
@@ -229,6 +252,22 @@ impl Catalog {
     pub(crate) fn uncover(&mut self) {
         self.covered = 0;
     }
+    /// What all of it takes in memory, at most.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+    /// Notes what all of it takes from now on.
+    pub(crate) fn set_bytes(&mut self, bytes: usize) {
+        self.bytes = bytes;
+    }
+    /// Counts what all of it takes. Costs as much as to save it, but for the disk.
+    pub(crate) fn counted_bytes(&self) -> usize {
+        parsed_json_bytes(&self.to_json())
+    }
+    fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a catalog has only plain fields")
+    }
+
     /// The first of the streams the next index will get.
     pub(crate) fn next_stream(&self) -> u32 {
         self.next_stream
@@ -359,12 +398,13 @@ impl Catalog {
             return Err(corrupt(format!("format {} is not known", catalog.format)));
         }
         catalog.format = FORMAT;
+        catalog.bytes = parsed_json_bytes(json);
         Ok(Some(catalog))
     }
 
     /// Saves the catalog: the checksum of the JSON on a line of its own, then the JSON.
     pub(crate) fn save(&self, disk: &dyn Disk, path: &Path) -> Result<(), EngineError> {
-        let json = serde_json::to_vec(self).expect("a catalog has only plain fields");
+        let json = self.to_json();
         let mut bytes = format!("{:08x}\n", crc32c::crc32c(&json)).into_bytes();
         bytes.extend_from_slice(&json);
         disk.write_atomic(path, &bytes)

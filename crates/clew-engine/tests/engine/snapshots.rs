@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use clew_engine::{
-    DefinitionChange, Document, EngineError, ErrorKind, Freshness, Index, IndexHandle,
-    IndexSettings, IndexState, Purpose, WriteOperation, documents_file_name,
+    DefinitionChange, Document, EngineError, EngineOptions, ErrorKind, Freshness, Index,
+    IndexHandle, IndexSettings, IndexState, Purpose, WriteOperation, documents_file_name,
 };
-use clew_platform::{Disk, SimDisk};
+use clew_platform::{Disk, MemoryLimits, SimDisk};
 use clew_query::Query;
 use serde_json::json;
 
@@ -52,6 +52,33 @@ fn definitions_outlive_crashes_and_saved_catalogs() {
         .engine
         .change_definitions(&everything(), |_| Ok::<_, EngineError>(vec![put("", 1)]));
     assert_eq!(refused.unwrap_err().kind(), ErrorKind::Invalid);
+}
+
+#[test]
+fn definitions_take_no_more_than_their_share_of_the_memory() {
+    let options = EngineOptions {
+        memory: MemoryLimits {
+            total: 8 << 20,
+            ..MemoryLimits::none()
+        },
+        ..EngineOptions::new("/data")
+    };
+    let node = Node::open_with(&SimDisk::new(), options).unwrap();
+    let text = "x".repeat(300 << 10);
+    let put = |name: usize| DefinitionChange::put("script", &name.to_string(), json!([text]));
+    let change = |change: DefinitionChange| {
+        node.engine
+            .change_definitions(&everything(), |_| Ok::<_, EngineError>(vec![change]))
+    };
+    let taken = (0..10).take_while(|n| change(put(*n)).is_ok()).count();
+    assert!((2..8).contains(&taken), "{taken}");
+    assert!(matches!(change(put(taken)), Err(EngineError::Memory(_))));
+    // What is small is taken, and what takes something away, which makes room.
+    change(DefinitionChange::put("setting", "s", json!(1))).unwrap();
+    let gone = (0..100).map(|n| DefinitionChange::remove("script", &(10 * n).to_string()));
+    define(&node, gone.collect());
+    change(put(taken)).unwrap();
+    assert!(change(put(0)).is_err());
 }
 
 /// An index of two shards with 20 documents, of which some were replaced and one deleted.
