@@ -1,14 +1,15 @@
 //! What is nearest, held against plain arithmetic; and values of fields, held against the documents.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clew_engine::{
     DistanceRange, DocPlace, Effort, EngineError, FieldValues, GroupBy, GroupField, GroupKey,
     NearestRequest, Neighbour, ProfileDetail, SearchRequest, Strategy, WantedField,
 };
 use clew_platform::{SimDisk, SplitMix};
-use clew_query::{Query, Range};
-use clew_schema::{FieldKind, MappingSpec, VectorMapping};
+use clew_query::{DerivedScope, Query, Range};
+use clew_schema::{DerivedField, FieldKind, MappingSpec, VectorMapping};
 use clew_vector::Space;
 use serde_json::{Value, json};
 
@@ -458,6 +459,24 @@ fn pages_see_what_was_pinned_whatever_happens_meanwhile_and_equal_distances_come
     );
     let distinct: std::collections::BTreeSet<&String> = seen.iter().collect();
     assert_eq!((seen.len(), distinct.len()), (90, 90));
+}
+
+#[test]
+fn pages_do_not_keep_the_filters_that_they_were_asked_with() {
+    let (node, living) = filled(&SimDisk::new());
+    let fields: Arc<[DerivedField]> = Vec::new().into();
+    let filter = Query::Derived(DerivedScope {
+        fields: fields.clone(),
+        query: Box::new(Query::match_all()),
+    });
+    let asked = NearestRequest {
+        filter: Some(filter),
+        ..request(&node, vec![vector(1)])
+    };
+    let pages = node.block_on(node.engine.nearest_pages(asked)).unwrap();
+    assert_eq!(Arc::strong_count(&fields), 1);
+    let hits = node.block_on(node.engine.next_page(&pages, 1_000)).unwrap();
+    assert_eq!(hits.len(), living.len());
 }
 
 #[test]

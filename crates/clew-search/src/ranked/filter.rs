@@ -1,5 +1,6 @@
 //! A query that only says which documents are left, and the name its answer is kept under.
 
+use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use clew_query::{Bool, Query};
@@ -20,11 +21,31 @@ impl Filter {
         if !is_constant(query) {
             return None;
         }
-        let name = format!("{query:?}");
-        (name.len() <= NAME_BYTES_MAX).then(|| Filter {
+        Some(Filter {
+            name: Name::of(query)?.into(),
             query: Arc::new(query.clone()),
-            name: name.into(),
         })
+    }
+}
+
+/// A name while it is written, which a list of millions of values ends at once.
+struct Name(String);
+
+impl Name {
+    fn of(query: &Query) -> Option<String> {
+        let mut name = Name(String::new());
+        write!(name, "{query:?}").ok()?;
+        Some(name.0)
+    }
+}
+
+impl Write for Name {
+    fn write_str(&mut self, more: &str) -> fmt::Result {
+        if self.0.len() + more.len() > NAME_BYTES_MAX {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(more);
+        Ok(())
     }
 }
 
@@ -51,5 +72,28 @@ fn is_constant(query: &Query) -> bool {
             .flatten()
             .all(is_constant),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_written_no_longer_than_they_may_be() {
+        let named = |count: usize| {
+            let either = (0..count).map(|number| Query::term("tag", number));
+            Name::of(&Query::Bool(Bool {
+                should: either.collect(),
+                ..Bool::default()
+            }))
+        };
+        let (one, few) = (named(1).unwrap(), named(2).unwrap());
+        assert!(one != few && few.len() <= NAME_BYTES_MAX);
+        assert_eq!(named(1_000), None);
+        let mut name = Name(String::new());
+        let long = "x".repeat(NAME_BYTES_MAX);
+        assert!(write!(name, "{:?}", [&long, &long]).is_err());
+        assert!(name.0.len() <= NAME_BYTES_MAX);
     }
 }

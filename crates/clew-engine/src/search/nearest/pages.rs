@@ -136,6 +136,8 @@ impl Inner {
             target.check_readable()?;
         }
         unless_cancelled()?;
+        // What may be a hit is known by now, and what says so may be a list of millions.
+        (request.filter, request.object_filter) = (None, None);
         let state = State {
             request,
             parts,
