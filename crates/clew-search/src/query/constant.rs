@@ -16,7 +16,7 @@ use tantivy::query::{
     Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, Score, SegmentReader, TERMINATED};
+use tantivy::{DocId, InvertedIndexReader, Score, SegmentReader, TERMINATED};
 use tantivy_common::BitSet;
 
 use super::at_doc::scorer_at;
@@ -42,31 +42,85 @@ pub(crate) trait DocumentSet: Debug + Send + Sync + 'static {
     }
 }
 
-/// Where posting lists of a field lie in one segment.
-#[derive(Debug)]
-struct Places {
-    field: Field,
-    infos: Vec<TermInfo>,
+/// The documents of a segment that a test lets pass. `pace` says how long the test takes.
+///
+/// # Errors
+/// Those of the test; once the request is over.
+pub(crate) fn tested(
+    max_doc: DocId,
+    mut pace: Pace,
+    mut passes: impl FnMut(DocId) -> tantivy::Result<bool>,
+) -> tantivy::Result<FoundDocs> {
+    let mut bits = BitSet::with_max_value(max_doc);
+    for doc in 0..max_doc {
+        go_on_in_set(&mut pace)?;
+        if passes(doc)? {
+            bits.insert(doc);
+        }
+    }
+    Ok(FoundDocs::Bits(bits))
 }
 
-impl Places {
-    fn lists(self, (reader, files): Files<'_>) -> tantivy::Result<Option<Lists>> {
-        files.lists(reader, (self.field, self.infos)).map(Some)
-    }
+/// A set that is the posting lists of some words of a field.
+trait OfWords {
+    fn field(&self) -> Field;
 
-    /// The documents of all lists.
-    fn union(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
-        if self.infos.is_empty() {
-            return Ok(FoundDocs::Nothing);
-        }
-        let inverted = reader.inverted_index(self.field)?;
-        let mut bits = BitSet::with_max_value(reader.max_doc());
-        let mut pace = Pace::of_blocks();
-        for info in &self.infos {
-            add_postings(&mut bits, (&inverted, info), &mut pace)?;
-        }
-        Ok(FoundDocs::Bits(bits))
+    /// Tells where the lists of the words lie, as long as more are wanted. Where the request is over, some are left out.
+    fn each_word(
+        &self,
+        inverted: &InvertedIndexReader,
+        told: &mut dyn FnMut(TermInfo) -> tantivy::Result<bool>,
+    ) -> tantivy::Result<()>;
+}
+
+/// Tells where the lists of all words of a set lie in a segment, as long as more are wanted.
+///
+/// # Errors
+/// Once the request is over; when the dictionary cannot be read.
+fn each_word_in(
+    (set, reader): (&dyn OfWords, &SegmentReader),
+    told: &mut dyn FnMut(&InvertedIndexReader, TermInfo) -> tantivy::Result<bool>,
+) -> tantivy::Result<()> {
+    if knows(reader, set.field()) {
+        let inverted = reader.inverted_index(set.field())?;
+        set.each_word(&inverted, &mut |info| told(&inverted, info))?;
     }
+    unless_stopped_in_set()
+}
+
+/// The documents of all lists. Of the lists none is kept: a dictionary may have hundreds of millions.
+fn union(set: &dyn OfWords, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
+    let mut found: Option<BitSet> = None;
+    let mut pace = Pace::of_blocks();
+    each_word_in((set, reader), &mut |inverted, info| {
+        let bits = found.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
+        add_postings(bits, (inverted, &info), &mut pace)?;
+        Ok(true)
+    })?;
+    Ok(found.map_or(FoundDocs::Nothing, FoundDocs::Bits))
+}
+
+/// So many lists are kept beside each other; the documents of more are marked one list after the other.
+const LISTS_MAX: usize = 1 << 18;
+
+/// Where the lists of a set lie in a segment; `None` when they are more than `most`.
+fn places(
+    set: &dyn OfWords,
+    reader: &SegmentReader,
+    most: usize,
+) -> tantivy::Result<Option<Vec<TermInfo>>> {
+    let mut infos = Vec::new();
+    each_word_in((set, reader), &mut |_, info| {
+        infos.push(info);
+        Ok(infos.len() <= most)
+    })?;
+    Ok((infos.len() <= most).then_some(infos))
+}
+
+fn lists_of(set: &dyn OfWords, (reader, files): Files<'_>) -> tantivy::Result<Option<Lists>> {
+    let infos = places(set, reader, LISTS_MAX)?;
+    let lists = infos.map(|infos| files.lists(reader, (set.field(), infos)));
+    lists.transpose()
 }
 
 /// The set as a query with score 1.
@@ -81,6 +135,8 @@ impl Query for ConstantQuery {
 
 impl Weight for ConstantQuery {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        // A query may have thousands of sets, each of which is found before any document is.
+        unless_stopped_in_set()?;
         Ok(match self.0.find(reader)? {
             FoundDocs::Nothing => Box::new(EmptyScorer),
             // Wrapped, because tantivy drops bare all-scorers from conjunctions with their score.
@@ -105,7 +161,7 @@ pub(crate) fn knows(reader: &SegmentReader, field: Field) -> bool {
 /// Adds the documents of a posting list; an error once the request is over, of which `pace` counts blocks.
 pub(crate) fn add_postings(
     bits: &mut BitSet,
-    (inverted, info): (&tantivy::InvertedIndexReader, &TermInfo),
+    (inverted, info): (&InvertedIndexReader, &TermInfo),
     pace: &mut Pace,
 ) -> tantivy::Result<()> {
     let mut block = inverted.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
@@ -139,34 +195,35 @@ pub(crate) struct AnyTerm {
     pub(crate) terms: Vec<Vec<u8>>,
 }
 
-impl AnyTerm {
-    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Places> {
-        let mut infos = Vec::new();
-        if knows(reader, self.field) {
-            let inverted = reader.inverted_index(self.field)?;
-            let mut pace = Pace::default();
-            for term in &self.terms {
-                if pace.is_over() {
-                    break;
-                }
-                infos.extend(inverted.terms().get(term)?);
+impl OfWords for AnyTerm {
+    fn field(&self) -> Field {
+        self.field
+    }
+
+    fn each_word(
+        &self,
+        inverted: &InvertedIndexReader,
+        told: &mut dyn FnMut(TermInfo) -> tantivy::Result<bool>,
+    ) -> tantivy::Result<()> {
+        let mut pace = Pace::default();
+        for term in self.terms.iter().take_while(|_| !pace.is_over()) {
+            if let Some(info) = inverted.terms().get(term)?
+                && !told(info)?
+            {
+                break;
             }
         }
-        unless_stopped_in_set()?;
-        Ok(Places {
-            field: self.field,
-            infos,
-        })
+        Ok(())
     }
 }
 
 impl DocumentSet for AnyTerm {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
-        self.read(reader)?.union(reader)
+        union(self, reader)
     }
 
     fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
-        self.read(segment.0)?.lists(segment)
+        lists_of(self, segment)
     }
 }
 
@@ -179,26 +236,28 @@ pub(crate) struct AnyWithPrefix {
     pub(crate) searched: Option<Arc<SearchedField>>,
 }
 
-impl AnyWithPrefix {
-    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Places> {
-        let mut infos = Vec::new();
-        if knows(reader, self.field) {
-            let inverted = reader.inverted_index(self.field)?;
-            let mut range = inverted.terms().range().ge(&self.prefix);
-            if let Some(end) = prefix_end(&self.prefix) {
-                range = range.lt(end);
-            }
-            let mut stream = range.into_stream()?;
-            let mut pace = Pace::default();
-            while stream.advance() && !pace.is_over() {
-                infos.push(stream.value().clone());
+impl OfWords for AnyWithPrefix {
+    fn field(&self) -> Field {
+        self.field
+    }
+
+    fn each_word(
+        &self,
+        inverted: &InvertedIndexReader,
+        told: &mut dyn FnMut(TermInfo) -> tantivy::Result<bool>,
+    ) -> tantivy::Result<()> {
+        let mut range = inverted.terms().range().ge(&self.prefix);
+        if let Some(end) = prefix_end(&self.prefix) {
+            range = range.lt(end);
+        }
+        let mut stream = range.into_stream()?;
+        let mut pace = Pace::default();
+        while !pace.is_over() && stream.advance() {
+            if !told(stream.value().clone())? {
+                break;
             }
         }
-        unless_stopped_in_set()?;
-        Ok(Places {
-            field: self.field,
-            infos,
-        })
+        Ok(())
     }
 }
 
@@ -206,7 +265,7 @@ impl DocumentSet for AnyWithPrefix {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         let searched = self.searched.as_ref();
         let Some(lists) = searched.and_then(|field| field.with_prefix(reader, &self.prefix)) else {
-            return self.read(reader)?.union(reader);
+            return union(self, reader);
         };
         if lists.is_empty() {
             return Ok(FoundDocs::Nothing);
@@ -225,7 +284,7 @@ impl DocumentSet for AnyWithPrefix {
         let searched = self.searched.as_ref();
         match searched.and_then(|field| field.with_prefix(segment.0, &self.prefix)) {
             Some(lists) => Ok(Some(lists)),
-            None => self.read(segment.0)?.lists(segment),
+            None => lists_of(self, segment),
         }
     }
 }
@@ -245,40 +304,42 @@ pub(crate) struct AnyAccepted<A> {
     pub(crate) automaton: Arc<A>,
 }
 
+impl<A> OfWords for AnyAccepted<A>
+where
+    A: tantivy_fst::Automaton,
+    A::State: Clone,
+{
+    fn field(&self) -> Field {
+        self.field
+    }
+
+    fn each_word(
+        &self,
+        inverted: &InvertedIndexReader,
+        told: &mut dyn FnMut(TermInfo) -> tantivy::Result<bool>,
+    ) -> tantivy::Result<()> {
+        let automaton = Borrowed::new(&*self.automaton);
+        let mut stream = inverted.terms().search(automaton).into_stream()?;
+        while stream.advance() {
+            if !told(stream.value().clone())? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<A> DocumentSet for AnyAccepted<A>
 where
     A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
     A::State: Clone,
 {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
-        self.read(reader)?.union(reader)
+        union(self, reader)
     }
 
     fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
-        self.read(segment.0)?.lists(segment)
-    }
-}
-
-impl<A> AnyAccepted<A>
-where
-    A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
-    A::State: Clone,
-{
-    fn read(&self, reader: &SegmentReader) -> tantivy::Result<Places> {
-        let mut infos = Vec::new();
-        if knows(reader, self.field) {
-            let inverted = reader.inverted_index(self.field)?;
-            let automaton = Borrowed::new(&*self.automaton);
-            let mut stream = inverted.terms().search(automaton).into_stream()?;
-            while stream.advance() {
-                infos.push(stream.value().clone());
-            }
-            unless_stopped_in_set()?;
-        }
-        Ok(Places {
-            field: self.field,
-            infos,
-        })
+        lists_of(self, segment)
     }
 }
 
@@ -329,11 +390,9 @@ impl DocumentSet for HasTokens {
         let Some(norms) = reader.fieldnorms_readers().get_field(self.0)? else {
             return Ok(FoundDocs::Nothing);
         };
-        let mut bits = BitSet::with_max_value(reader.max_doc());
-        for doc in (0..reader.max_doc()).filter(|doc| norms.fieldnorm_id(*doc) > 0) {
-            bits.insert(doc);
-        }
-        Ok(FoundDocs::Bits(bits))
+        tested(reader.max_doc(), Pace::default(), |doc| {
+            Ok(norms.fieldnorm_id(doc) > 0)
+        })
     }
 }
 
@@ -344,19 +403,20 @@ pub(crate) struct HasColumn(pub(crate) String);
 impl DocumentSet for HasColumn {
     fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
         use tantivy::columnar::Cardinality;
-        let mut bits: Option<BitSet> = None;
+        let mut indexes = Vec::new();
         for handle in reader.fast_fields().dynamic_column_handles(&self.0)? {
-            let column = handle.open()?;
-            let index = column.column_index();
+            let index = handle.open()?.into_column_index();
             if index.get_cardinality() == Cardinality::Full {
                 return Ok(FoundDocs::Everything);
             }
-            let bits = bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()));
-            for doc in (0..reader.max_doc()).filter(|doc| index.has_value(*doc)) {
-                bits.insert(doc);
-            }
+            indexes.push(index);
         }
-        Ok(bits.map_or(FoundDocs::Nothing, FoundDocs::Bits))
+        if indexes.is_empty() {
+            return Ok(FoundDocs::Nothing);
+        }
+        tested(reader.max_doc(), Pace::default(), |doc| {
+            Ok(indexes.iter().any(|index| index.has_value(doc)))
+        })
     }
 }
 
@@ -380,18 +440,16 @@ impl DocumentSet for AnySpan {
         // Equal ranges are looked at once: the column numbers them.
         let mut fits = Vec::with_capacity(column.num_terms());
         let mut terms = column.dictionary().stream()?;
+        let mut pace = Pace::default();
         while terms.advance() {
+            go_on_in_set(&mut pace)?;
             let span = Span::from_bytes(terms.key());
             fits.push(span.is_some_and(|span| span.relates(self.relation, self.span)));
         }
         let fits = |ord: u64| usize::try_from(ord).is_ok_and(|ord| fits.get(ord) == Some(&true));
-        let mut bits = BitSet::with_max_value(reader.max_doc());
-        for doc in 0..reader.max_doc() {
-            if column.ords().values_for_doc(doc).any(fits) {
-                bits.insert(doc);
-            }
-        }
-        Ok(FoundDocs::Bits(bits))
+        tested(reader.max_doc(), Pace::default(), |doc| {
+            Ok(column.ords().values_for_doc(doc).any(fits))
+        })
     }
 }
 
@@ -414,3 +472,6 @@ impl DocumentSet for GivenDocs {
         Ok(FoundDocs::Bits(bits))
     }
 }
+
+#[cfg(test)]
+mod tests;

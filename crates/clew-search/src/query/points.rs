@@ -1,10 +1,10 @@
 //! Documents whose points lie to an area as wanted, found in a column.
 
+use clew_platform::Pace;
 use clew_schema::geo::{GeoArea, GeoPoint, GeoRelation};
 use tantivy::SegmentReader;
-use tantivy_common::BitSet;
 
-use super::constant::{DocumentSet, FoundDocs};
+use super::constant::{DocumentSet, FoundDocs, tested};
 
 /// Documents by the points in a column.
 #[derive(Debug)]
@@ -19,16 +19,12 @@ impl DocumentSet for PointsInArea {
         let Some(column) = reader.fast_fields().column_opt::<u64>(&self.column)? else {
             return Ok(FoundDocs::Nothing);
         };
-        let mut bits: Option<BitSet> = None;
         let mut points = Vec::new();
-        for doc in 0..reader.max_doc() {
+        // An area may have a hundred thousand corners.
+        tested(reader.max_doc(), Pace::of_blocks(), |doc| {
             points.clear();
             points.extend(column.values_for_doc(doc).map(GeoPoint::decode));
-            if self.area.relates(self.relation, &points) {
-                bits.get_or_insert_with(|| BitSet::with_max_value(reader.max_doc()))
-                    .insert(doc);
-            }
-        }
-        Ok(bits.map_or(FoundDocs::Nothing, FoundDocs::Bits))
+            Ok(self.area.relates(self.relation, &points))
+        })
     }
 }

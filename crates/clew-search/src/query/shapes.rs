@@ -6,9 +6,8 @@ use clew_schema::geo::AskedShape;
 use tantivy::SegmentReader;
 use tantivy::columnar::BytesColumn;
 use tantivy::schema::Field;
-use tantivy_common::BitSet;
 
-use super::constant::{DocumentSet, FoundDocs, knows};
+use super::constant::{DocumentSet, FoundDocs, knows, tested};
 
 /// Documents by the shapes in a column. Costs the bytes of all its shapes, of most of which the bounds alone are looked at.
 #[derive(Debug)]
@@ -75,16 +74,11 @@ impl DocumentSet for ShapesInArea {
             return Ok(FoundDocs::Nothing);
         };
         let judged = self.judgements(&column)?;
-        let mut bits = BitSet::with_max_value(reader.max_doc());
-        let (mut ords, mut pace) = (Vec::new(), Pace::default());
-        for doc in 0..reader.max_doc() {
-            go_on_in_set(&mut pace)?;
+        let mut ords = Vec::new();
+        tested(reader.max_doc(), Pace::default(), |doc| {
             ords.clear();
             ords.extend(column.ords().values_for_doc(doc));
-            if !ords.is_empty() && self.fits((&column, judged.as_slice()), &ords)? {
-                bits.insert(doc);
-            }
-        }
-        Ok(FoundDocs::Bits(bits))
+            Ok(!ords.is_empty() && self.fits((&column, judged.as_slice()), &ords)?)
+        })
     }
 }
