@@ -41,7 +41,7 @@ pub use reads::postings_max;
 pub(crate) use relatives::has_relatives;
 pub(crate) use script::{measure_clause, measured_field};
 pub(crate) use terms::{dictionary_terms, fields_with_values};
-pub(crate) use text::{query_analyzer, search_fields};
+pub(crate) use text::{TEXT_BYTES_MAX, query_analyzer, search_fields};
 pub(crate) use token_graph::{TokenPlace, is_graph, places, ways};
 
 use std::collections::BTreeSet;

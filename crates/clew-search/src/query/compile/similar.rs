@@ -9,7 +9,7 @@ use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
 
 use super::compound::any;
-use super::text::{must_be_indexed, query_analyzer, tokens_of};
+use super::text::{TEXT_BYTES_MAX, must_be_indexed, query_analyzer, tokens_of};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
 use crate::snapshot::Snapshot;
@@ -272,7 +272,8 @@ fn words<'i>(
 ) -> Result<Vec<String>, QueryError> {
     let mut found = Vec::new();
     let mut read = |analyzer: &str, text: &str| -> Result<(), QueryError> {
-        let tokens = tokens_of(analyzer, text)?;
+        // What it is about the beginning of a long text tells.
+        let tokens = tokens_of(analyzer, &text[..text.floor_char_boundary(TEXT_BYTES_MAX)])?;
         found.extend(tokens.into_iter().map(|token| token.text));
         Ok(())
     };

@@ -25,6 +25,10 @@ pub(super) const TOO_MANY_WAYS: QueryError = QueryError::TooManyClauses {
     max: super::CLAUSES_MAX,
 };
 
+/// Longest text that is cut into words for a query, in bytes: a longer one has more words than a query may have clauses, and while they
+/// are counted each of them takes more than a hundred bytes.
+pub(crate) const TEXT_BYTES_MAX: usize = 1 << 20;
+
 /// Terms that one word may stand for, in one segment.
 pub(super) const EXPANSIONS_MAX: usize = 1024;
 
@@ -458,11 +462,20 @@ pub(crate) fn query_analyzer<'a>(mapped: &'a MappedField, wanted: Option<&'a str
         .unwrap_or(own)
 }
 
+/// The words of a text.
+///
+/// # Errors
+/// When there is no such analyzer, or the text is too long.
 pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryError> {
     if !is_analyzer(analyzer) {
         return Err(QueryError::unmapped(format!(
             "[match] analyzer [{analyzer}] not found"
         )));
+    }
+    if text.len() > TEXT_BYTES_MAX {
+        return Err(QueryError::TooManyClauses {
+            max: super::CLAUSES_MAX,
+        });
     }
     Ok(query_tokens(analyzer, text))
 }

@@ -13,6 +13,8 @@ mod simple;
 use clew_query::{FieldBoost, Query, QueryError, QueryString, unless_stopped};
 use clew_schema::Mapping;
 
+use crate::query::compile::{CLAUSES_MAX, TEXT_BYTES_MAX};
+
 /// The query tree for a query string; `fields` are those of clauses that name none.
 ///
 /// # Errors
@@ -25,6 +27,9 @@ pub(crate) fn tree(
     // A star by itself is every document in the simple language, too, whatever fields it is for.
     if query.simple && query.query.trim() == "*" {
         return Ok(Query::MatchAll { boost: query.boost });
+    }
+    if query.query.len() > TEXT_BYTES_MAX {
+        return Err(QueryError::TooManyClauses { max: CLAUSES_MAX });
     }
     let build = build::Build::new(query, mapping);
     let clauses = if query.simple {
@@ -44,7 +49,8 @@ pub(crate) fn tree(
 /// Letters of the longest regular expression in a query string, as it is written between its slashes; 0 without any, and where
 /// the text cannot be read. Costs a walk through a text that has slashes.
 pub fn longest_expression(query: &QueryString) -> usize {
-    if query.simple || !query.query.contains('/') {
+    let is_read = !query.simple && query.query.len() <= TEXT_BYTES_MAX;
+    if !is_read || !query.query.contains('/') {
         return 0;
     }
     let tokens = lexer::tokens(&query.query).unwrap_or_default();

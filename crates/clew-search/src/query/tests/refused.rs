@@ -54,6 +54,22 @@ fn size_and_depth_are_limited() {
         found(&snapshot, &Query::matches("body", words)),
         Err(QueryError::TooManyClauses { max: 1024 })
     ));
+    // Texts of which no words are counted any more.
+    for (spaces, is_read) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let text = " ".repeat(spaces);
+        for query in [
+            Query::matches("body", text.as_str()),
+            Query::MatchPhrase(MatchPhrase::new("body", text.as_str())),
+            Query::QueryString(QueryString::new(text.as_str())),
+            Query::QueryString(QueryString {
+                simple: true,
+                ..QueryString::new(text.as_str())
+            }),
+        ] {
+            let found = found(&snapshot, &query);
+            assert_eq!(found.is_ok(), is_read, "{found:?}");
+        }
+    }
     let fuzzy = Query::Fuzzy {
         field: "body".into(),
         value: "w1".into(),
