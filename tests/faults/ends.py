@@ -152,7 +152,8 @@ class Ends:
         quiet_since, late = began, 0.0
         while True:
             time.sleep(STEP_SECONDS)
-            moment, now = time.monotonic(), self.threads.now()
+            # A thread that has worked for long ends with its work, and what it used still counts.
+            moment, now = time.monotonic(), {**before, **self.threads.now()}
             late = max(late, moment - last - 2 * STEP_SECONDS)
             used = sum(sum(times) - sum(before.get(thread, times)) for thread, times in now.items())
             if used > IDLE_SHARE * (moment - last) + 0.0005:
@@ -202,10 +203,10 @@ class Ends:
     def stopped(self, asked):
         began, before = time.monotonic(), self.threads.now()
         self.server.process.send_signal(signal.SIGTERM)
-        now = before
+        now = dict(before)
         while self.server.process.poll() is None and time.monotonic() - began < GONE_SECONDS_MAX:
             time.sleep(STEP_SECONDS)
-            now = self.threads.now() or now
+            now |= self.threads.now()
         busy, thread = self.threads.busiest(now, before)
         overstay = Overstay(busy, time.monotonic() - began, 0, thread)
         asked.break_off()
