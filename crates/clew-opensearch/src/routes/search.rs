@@ -16,6 +16,7 @@ pub(super) const GROUPS: &[Group] = &[
             ["/_field_caps", "/{index}/_field_caps"],
             field_caps::field_caps
         )
+        .takes_long("indices:data/read/field_caps")
         .takes("FieldCaps")],
     },
     Group {

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::response::Response;
 use bytes::Bytes;
 use clew_engine::{Access, EngineError};
-use clew_platform::MemoryPurpose;
+use clew_platform::{CancellationToken, MemoryPurpose};
 use clew_profile::{Attribute, SpentTimes, Trace};
 use clew_schema::percent::Plus;
 use futures_util::future::{AbortHandle, abortable};
@@ -25,6 +25,7 @@ use crate::http::formats::{Format, json_of};
 use crate::http::params::{Params, decode};
 use crate::http::reply::{ContentType, Reply};
 use crate::http::request_memory::{RequestMemory, json_bytes};
+use crate::http::while_waited::WhileWaited;
 use crate::routes::{Answer, COMMON_PARAMS, FoundRoute, Route, RouteTable};
 use crate::server::shape::{answered_in, is_reshaped, reshaped};
 use crate::server::start::Server;
@@ -219,7 +220,14 @@ async fn run(
         call.body.len() + head.uri.path().len() + head.uri.query().map_or(0, str::len);
     let is_long = asked_bytes > SHORT_REQUEST_BYTES;
     let Some(action) = found.route.action else {
-        return or_defect(answer_of(found.route.handler, call, is_long)).await;
+        // What only reads ends with its client, though nobody can cancel it by a name; what may write goes on.
+        let waited = WhileWaited::begin();
+        let token = match head.method.is_safe() {
+            true => waited.token(),
+            false => CancellationToken::default(),
+        };
+        let answer = answer_of(found.route.handler, call, is_long);
+        return or_defect(token.scope(answer)).await;
     };
     let cancel_after = cancel_after(&call, found.route.params)?;
     let asked = RequestDetails {

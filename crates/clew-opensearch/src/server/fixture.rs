@@ -106,6 +106,28 @@ impl Node {
         })
     }
 
+    /// Asks, and goes away while the answer is made. `request` is the method and the path.
+    ///
+    /// # Panics
+    /// When `request` is none, or is answered at once.
+    pub fn ask_and_leave(&self, request: &str) {
+        let (method, path) = request.split_once(' ').expect("`GET /path`");
+        let request = Request::builder().method(method).uri(path);
+        let request = request.body(Body::empty()).expect("`GET /path`");
+        self.runtime.block_on(async {
+            let turns = async {
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = dispatch(State(self.server.clone()), request) => panic!("it was answered"),
+                () = turns => {}
+            }
+        });
+    }
+
     /// How many tasks go on beside requests.
     pub fn tasks(&self) -> usize {
         self.runtime.metrics().num_alive_tasks()

@@ -10,7 +10,8 @@ mod meanwhile;
 use std::time::Duration;
 
 use clew_engine::EngineError;
-use clew_platform::{Clock, RealClock, SimDisk};
+use clew_platform::{CancellationToken, Clock, RealClock, SimDisk};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::fixture::{Node, segment_file};
@@ -113,12 +114,21 @@ async fn break_down(_: Call) -> Result<Reply, ApiError> {
     panic!("as it must")
 }
 
+/// The token of the request that was asked last and is never answered.
+static UNANSWERED: Mutex<Option<CancellationToken>> = Mutex::new(None);
+
+async fn never_answer(_: Call) -> Result<Reply, ApiError> {
+    *UNANSWERED.lock() = Some(CancellationToken::current());
+    std::future::pending().await
+}
+
 const BROKEN: &[Wing] = &[Wing {
     groups: &[Group {
         class: "broken",
         params: &[],
         endpoints: &[
             endpoint!("GET", ["/_broken"], break_down),
+            endpoint!("GET POST", ["/_broken/never"], never_answer),
             endpoint!("GET", ["/_broken/long"], break_down).takes_long("cluster:monitor/broken"),
         ],
     }],
@@ -126,6 +136,17 @@ const BROKEN: &[Wing] = &[Wing {
     check_settings: None,
     background: None,
 }];
+
+/// What reads ends with its client, be it a task or not; what may write goes on.
+#[test]
+fn what_only_reads_ends_when_its_client_goes() {
+    let node = Node::open(&SimDisk::new(), BROKEN).unwrap();
+    for (method, ends) in [("GET", true), ("POST", false)] {
+        node.ask_and_leave(&format!("{method} /_broken/never"));
+        let token = UNANSWERED.lock().take().expect("it was asked");
+        assert_eq!(token.stopped().is_some(), ends, "{method}");
+    }
+}
 
 /// A defect of an endpoint is answered, and what the request held is given back.
 #[test]
