@@ -108,6 +108,12 @@ class Booked(unittest.TestCase):
             told = code("entities/query", filter=f"array_contains_all(a, [{items}])", limit=10)
             self.assertEqual(told != 0, refused, count)
 
+    def test_words_that_are_told(self):
+        self.client = self.enterContext(Client(self.server.grpc, 120))
+        for count, refused in ((10, False), (1_000_000, True)):
+            reply = self.asked("POST", "/v2/vectordb/common/run_analyzer", {"text": ["a " * count]})
+            self.assertEqual(reply.body["code"] != 0, refused, reply.text[:200])
+
     def test_answers_that_pipelines_change(self):
         document = {"f": [1.5] * 3_000}
         for _ in range(4):

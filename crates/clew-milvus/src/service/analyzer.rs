@@ -1,13 +1,21 @@
 //! The words of a text, as an analyzer cuts it.
 
-use clew_engine::Purpose;
-use clew_platform::crc32;
+use clew_engine::{EngineError, Purpose};
+use clew_platform::{MemoryPurpose, Reservation, crc32};
+use clew_query::unless_stopped;
 use clew_schema::FieldKind;
 
 use super::{Call, Service};
 use crate::collection::{TEXT, analyzer_settings};
 use crate::error::{MilvusError, Result};
+use crate::held;
+use crate::incoming::Refused;
 use crate::proto::*;
+
+/// What a text takes for each of its bytes while it is cut: a word of one letter, with the space behind it, 130 bytes.
+const CUT_BYTES: usize = 65;
+/// What a word takes that is told, with what becomes of it as JSON.
+const TOLD_BYTES: usize = 512;
 
 impl Service {
     pub(crate) async fn run_analyzer(
@@ -21,16 +29,16 @@ impl Service {
         } else {
             self.analyzers_of_field(&call, &request)?
         };
-        let mut results = Vec::with_capacity(request.placeholder.len());
-        for (text, name) in request.placeholder.iter().zip(names.iter().cycle()) {
-            let text = std::str::from_utf8(text)
-                .map_err(|_| MilvusError::invalid("a text to analyze is no UTF-8"))?;
-            let tokens = clew_analysis::tokens(name, text);
-            let told = |token: clew_analysis::Token| told(token, &request);
-            results.push(AnalyzerResult {
-                tokens: tokens.into_iter().map(told).collect(),
-            });
-        }
+        let texts = request.placeholder.iter();
+        let bytes = texts.map(|text| size_of::<AnalyzerResult>() + text.len());
+        let bytes = bytes.sum();
+        let mut room = self.limits().memory.open(MemoryPurpose::Searches);
+        let read = move || -> Result<_> {
+            let results = words(&request, &names, &mut room)?;
+            Ok((results, room))
+        };
+        let (results, room) = self.reading(bytes, read).await?;
+        held::hold(room);
         Ok(RunAnalyzerResponse {
             results,
             ..RunAnalyzerResponse::default()
@@ -64,6 +72,35 @@ impl Service {
             names => names.iter().map(chosen).collect(),
         })
     }
+}
+
+/// The words of all texts, each cut by the analyzer that is its turn. What they take is booked before they are there.
+///
+/// # Errors
+/// When a text is none, nobody waits for the words, or there is no room for them.
+fn words(
+    request: &RunAnalyzerRequest,
+    names: &[String],
+    room: &mut Reservation,
+) -> Result<Vec<AnalyzerResult>> {
+    let mut results = Vec::with_capacity(request.placeholder.len());
+    for (text, name) in request.placeholder.iter().zip(names.iter().cycle()) {
+        unless_stopped().map_err(EngineError::from)?;
+        let text = std::str::from_utf8(text)
+            .map_err(|_| MilvusError::invalid("a text to analyze is no UTF-8"))?;
+        let before = room.bytes();
+        room.grow(text.len().saturating_mul(CUT_BYTES))
+            .map_err(Refused::from)?;
+        let tokens = clew_analysis::tokens(name, text);
+        let told_bytes = tokens.len().saturating_mul(TOLD_BYTES);
+        room.grow(told_bytes).map_err(Refused::from)?;
+        let told = |token: clew_analysis::Token| told(token, request);
+        results.push(AnalyzerResult {
+            tokens: tokens.into_iter().map(told).collect(),
+        });
+        room.shrink_to(before.saturating_add(told_bytes));
+    }
+    Ok(results)
 }
 
 /// Refuses what goes together with no field.
@@ -121,7 +158,40 @@ fn told(token: clew_analysis::Token, request: &RunAnalyzerRequest) -> AnalyzerTo
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits};
+
     use super::*;
+
+    #[test]
+    fn words_are_booked_and_told_to_somebody_alone() {
+        let account = MemoryAccount::new(MemoryLimits {
+            searches: 1 << 20,
+            ..MemoryLimits::none()
+        });
+        let told = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| text.to_string().into());
+            let request = RunAnalyzerRequest {
+                placeholder: texts.collect(),
+                ..RunAnalyzerRequest::default()
+            };
+            let mut room = account.open(MemoryPurpose::Searches);
+            let results = words(&request, &["standard".to_string()], &mut room)?;
+            let counts: Vec<usize> = results.iter().map(|one| one.tokens.len()).collect();
+            Ok::<_, MilvusError>((counts, room.bytes()))
+        };
+        assert_eq!(
+            told(&["a b", "", "c"]).unwrap(),
+            (vec![2, 0, 1], 3 * TOLD_BYTES)
+        );
+        for text in ["a ".repeat(10_000), "a ".repeat(5_000)] {
+            assert_eq!(told(&[&text]).unwrap_err().code(), 3);
+        }
+        assert_eq!(account.total().used, 0);
+        let token = CancellationToken::new();
+        token.cancel("the client has gone");
+        let _entered = token.enter();
+        assert!(told(&["a"]).is_err());
+    }
 
     #[test]
     fn words_have_the_dimensions_that_milvus_gives_them() {
