@@ -7,7 +7,7 @@ use std::time::Instant;
 use clew_analysis::{Analysis, POSITION_GAP, Utf16Places, tokens};
 use clew_engine::{Access, Engine, EngineError, Freshness, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped, whole_ms};
-use clew_query::QueryError;
+use clew_query::{QueryError, unless_stopped};
 use clew_schema::{FieldKind, MappedField};
 use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
@@ -433,6 +433,7 @@ fn terms_of(
     let mut terms: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let (mut position_base, mut offset_base) = (0, 0);
     for value in values {
+        unless_stopped().map_err(EngineError::from)?;
         let found = tokens(analyzer, value);
         memory.take(found.len().saturating_mul(PLACE_BYTES))?;
         let mut units = Utf16Places::new(value);

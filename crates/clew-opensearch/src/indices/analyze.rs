@@ -8,6 +8,7 @@ use clew_analysis::{
     POSITION_GAP, PartLimits, Parts, Token, explained, shown_name, take_left_out, tokens,
 };
 use clew_engine::Index;
+use clew_platform::stopped;
 use clew_schema::{FieldKind, text_of};
 use serde_json::{Map, Value, json};
 
@@ -325,6 +326,7 @@ impl Asked {
         let steps: Option<Vec<Parts>> = self
             .texts
             .iter()
+            .take_while(|_| !stopped())
             .map(|text| explained(analyzer, text))
             .collect();
         let name = shown_name(analyzer);

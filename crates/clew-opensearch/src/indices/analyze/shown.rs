@@ -1,6 +1,8 @@
 //! The terms of texts, as `_analyze` shows them.
 
 use clew_analysis::{Token, Utf16Places};
+use clew_engine::EngineError;
+use clew_query::unless_stopped;
 use serde_json::{Value, json};
 
 use super::TOKENS_MAX_SETTING;
@@ -19,6 +21,7 @@ impl Shown {
         let mut shown = Vec::new();
         let (mut position_base, mut offset_base) = (0, 0);
         for text in texts {
+            unless_stopped().map_err(EngineError::from)?;
             let found = tokens(text);
             if shown.len() + found.len() > max {
                 return Err(too_many(max));
@@ -88,6 +91,7 @@ fn too_many(max: usize) -> ApiError {
 #[cfg(test)]
 mod tests {
     use clew_analysis::{POSITION_GAP, tokens};
+    use clew_platform::CancellationToken;
 
     use super::*;
 
@@ -104,6 +108,17 @@ mod tests {
         assert_eq!(part(last, "type"), "<NUM>");
         assert_eq!(part(last, "start_offset"), 12);
         assert!(part(last, "position").as_u64().unwrap() > 100);
+    }
+
+    #[test]
+    fn texts_are_cut_for_somebody_alone() {
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        let shown = Shown::of(&["".to_string()], (10, POSITION_GAP), |_| {
+            panic!("it was cut")
+        });
+        assert!(shown.is_err());
     }
 
     #[test]
