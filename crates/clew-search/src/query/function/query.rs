@@ -170,7 +170,7 @@ impl FunctionWeight {
         };
         let mut docs = self.inner.scorer(reader, 1.0)?;
         let mut doc = docs.doc();
-        let mut pace = Pace::default();
+        let mut pace = pace_of(&parts);
         while doc != TERMINATED && !pace.is_over() {
             for part in &mut parts {
                 if let Some(refusal) = part.function.refusal(doc)
@@ -195,18 +195,14 @@ impl Weight for FunctionWeight {
             reader: reader.clone(),
             scope: self.scope.clone(),
         });
+        let pace = pace_of(&parts);
         let mut scorer = FunctionScorer {
             inner: self.inner.scorer(reader, boost)?,
             parts,
             joining: self.joining,
             rows,
             known: None,
-            // A script may take long.
-            pace: if has_script {
-                Pace::of_blocks()
-            } else {
-                Pace::default()
-            },
+            pace,
         };
         scorer.skip_low();
         Ok(Box::new(scorer))
@@ -217,6 +213,17 @@ impl Weight for FunctionWeight {
         let mut explanation = Explanation::new("function score", scorer.score());
         explanation.add_detail(self.inner.explain(reader, doc)?);
         Ok(explanation)
+    }
+}
+
+/// Functions of a document that take no longer together than a step without one.
+const FEW: usize = 32;
+
+/// Counts documents of which so many functions are computed. A script may take long, and so may a thousand of others.
+fn pace_of(parts: &[OpenPart]) -> Pace {
+    match parts.len() > FEW || parts.iter().any(|part| part.function.is_script()) {
+        true => Pace::of_blocks(),
+        false => Pace::default(),
     }
 }
 

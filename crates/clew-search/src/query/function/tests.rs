@@ -1,13 +1,16 @@
 //! Functions over random documents against loops over their values.
 
+use clew_platform::CancellationToken;
 use clew_query::{
     BoostMode, Decay, DecayShape, FieldModifier, FunctionKind, FunctionScore, Query, QueryError,
     ScoreFunction, ScoreMode, Script, ScriptLanguage, ScriptPurpose, ValueMode,
 };
 use serde_json::json;
+use tantivy::TERMINATED;
+use tantivy::query::EnableScoring;
 
-use crate::query::VectorAnswers;
 use crate::query::matching;
+use crate::query::{CompileContext, VectorAnswers, plan};
 use crate::search::fixture::{Doc, shard};
 use crate::search::{ShardRequest, TrackTotal, search};
 
@@ -64,6 +67,42 @@ fn check(query: FunctionScore, want: impl Fn(&Doc) -> f64) {
         let (have, want) = (f64::from(hit.score.unwrap()), want(doc));
         assert!((have - want).abs() < 1e-4 * (1.0 + want), "{have} {want}");
     }
+}
+
+#[test]
+fn many_functions_are_computed_for_somebody_alone() {
+    let (snapshot, docs) = shard(5);
+    let vectors = VectorAnswers::default();
+    let context = CompileContext {
+        snapshot: &snapshot,
+        now_ms: 0,
+        vectors: &vectors,
+    };
+    let one = ScoreFunction {
+        weight: Some(1.0),
+        ..function(FunctionKind::Constant)
+    };
+    let query = Query::FunctionScore(Box::new(FunctionScore {
+        query: Box::new(Query::match_all()),
+        ..scored(vec![one; 100])
+    }));
+    let plan = plan(&query, &context).unwrap();
+    let scoring = EnableScoring::enabled_from_searcher(snapshot.stub());
+    let weight = plan.query.weight(scoring).unwrap();
+    let computed = |token: &CancellationToken| {
+        let mut scorer = weight.scorer(&snapshot.readers[2], 1.0).unwrap();
+        let _entered = token.enter();
+        let mut count = 0;
+        while scorer.doc() != TERMINATED {
+            count += usize::from(scorer.score() > 0.0);
+            scorer.advance();
+        }
+        count
+    };
+    assert_eq!(computed(&CancellationToken::default()), docs[2].len());
+    let token = CancellationToken::new();
+    token.cancel("by user request");
+    assert!(computed(&token) <= 32);
 }
 
 #[test]
