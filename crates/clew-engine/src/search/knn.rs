@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use clew_platform::stopped;
+use clew_platform::{Pace, stopped};
 use clew_query::{KnnQuery, QueryError};
 use clew_schema::{FieldId, FieldKind, VectorMapping, check_vector_element};
 use clew_search::{
@@ -211,11 +211,15 @@ impl KnnResolver for ViewKnn<'_> {
         docs: &[SegmentBits],
         each: &mut dyn FnMut(usize, DocId, &[f32]),
     ) -> Result<(), QueryError> {
+        let mut pace = Pace::of_blocks();
         for (at, segment) in self.view.segments.iter().enumerate() {
             let (Some(column), Some(docs)) = (segment.vectors().column(field), docs.get(at)) else {
                 continue;
             };
             for doc in docs.iter() {
+                if pace.is_over() {
+                    return Err(QueryError::Stopped);
+                }
                 let vector = column.vector(doc);
                 if let Some(vector) =
                     vector.map_err(|error| search_error(segment.vectors(), error))?

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clew_engine::{Collapse, EngineOptions, InnerHits, SearchRequest, Within};
 use clew_platform::{Clock, SimDisk};
-use clew_query::Query;
+use clew_query::{Query, ScoreFormula, VectorMeasure, VectorScore};
 
-use crate::harness::{Node, index, source};
+use crate::harness::{Node, index, source, vector};
 
 const DOCUMENTS: u64 = 60;
 
@@ -31,17 +31,47 @@ impl Clock for LookedAt {
 }
 
 fn node() -> Node {
+    node_of(Arc::default(), DOCUMENTS)
+}
+
+fn node_of(clock: Arc<LookedAt>, documents: u64) -> Node {
     let options = EngineOptions {
         search_threads: 1,
         ..EngineOptions::new("/data")
     };
-    let clock: Arc<dyn Clock> = Arc::new(LookedAt::default());
     let node = Node::open_at(&SimDisk::new(), options, clock).unwrap();
     node.create_index(1);
-    let operations = (0..DOCUMENTS).map(|n| index(&n.to_string(), &source(n)));
+    let operations = (0..documents).map(|n| index(&n.to_string(), &source(n)));
     node.write(operations.collect()).unwrap();
     node.refresh();
     node
+}
+
+#[test]
+fn vectors_are_measured_for_as_long_as_there_is_time() {
+    // How often somebody looks at the clock while the vectors of so many documents are measured.
+    let looks = |documents: u64| {
+        let clock = Arc::new(LookedAt::default());
+        let node = node_of(clock.clone(), documents);
+        let query = Query::VectorScore(Box::new(VectorScore {
+            query: Box::new(Query::match_all()),
+            field: "v".to_string(),
+            vector: vector(1),
+            measure: VectorMeasure::L2Squared,
+            formula: ScoreFormula::Inverse(1.0),
+            min_score: None,
+            boost: 1.0,
+        }));
+        let request = SearchRequest {
+            timeout: Some(Duration::from_secs(3_600)),
+            ..node.search_request(query, 1)
+        };
+        let before = clock.0.load(Ordering::Relaxed);
+        assert_eq!(node.run(request).unwrap().hits.len(), 1);
+        clock.0.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (looks(10), looks(1_000));
+    assert!(many > few + 15, "{few} {many}");
 }
 
 /// Searches with more and more time, until all was answered in it; how often something was missing of what was found.
