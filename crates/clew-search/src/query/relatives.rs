@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use clew_query::{JoinScore, QueryError};
+use clew_platform::Pace;
+use clew_query::{JoinScore, QueryError, go_on_in_set};
 use clew_schema::{MappedField, Mapping};
 use tantivy::columnar::StrColumn;
 use tantivy::query::Weight;
@@ -66,7 +67,9 @@ impl<'a> JoinRelation<'a> {
             let alive = reader.alive_bitset();
             let mut docs = weight.scorer(reader, 1.0)?;
             let mut doc = docs.doc();
+            let mut pace = Pace::default();
             while doc != TERMINATED {
+                go_on_in_set(&mut pace)?;
                 if alive.is_none_or(|alive| alive.is_alive(doc))
                     && let Some(ord) = column.ords().first(doc)
                 {
@@ -121,7 +124,9 @@ impl<'a> JoinRelation<'a> {
             return Ok(());
         }
         let alive = reader.alive_bitset();
+        let mut pace = Pace::default();
         for doc in self.candidates(snapshot, reader, kinds, &known)? {
+            go_on_in_set(&mut pace)?;
             if !alive.is_none_or(|alive| alive.is_alive(doc)) {
                 continue;
             }
@@ -192,9 +197,10 @@ impl<'a> JoinRelation<'a> {
 fn ords_of<'f>(column: &StrColumn, found: &'f ByParent) -> Result<Vec<Known<'f>>, QueryError> {
     let dictionary = column.dictionary();
     let asked = found.len() as u64;
-    let mut known = Vec::new();
+    let (mut known, mut pace) = (Vec::new(), Pace::default());
     if asked.saturating_mul(READ_THROUGH_SHARE) < dictionary.num_terms() as u64 {
         for (id, joined) in found {
+            go_on_in_set(&mut pace)?;
             if let Some(ord) = dictionary.term_ord(id)? {
                 known.push((ord, id.as_slice(), joined));
             }
@@ -204,6 +210,7 @@ fn ords_of<'f>(column: &StrColumn, found: &'f ByParent) -> Result<Vec<Known<'f>>
     let mut wanted = found.iter().peekable();
     let mut terms = dictionary.stream()?;
     while terms.advance() {
+        go_on_in_set(&mut pace)?;
         while wanted
             .peek()
             .is_some_and(|(id, _)| id.as_slice() < terms.key())
@@ -228,13 +235,15 @@ fn postings<'t>(
     terms: impl Iterator<Item = &'t [u8]>,
 ) -> Result<Vec<DocId>, QueryError> {
     let index = reader.inverted_index(field)?;
-    let mut docs = Vec::new();
+    let (mut docs, mut pace) = (Vec::new(), Pace::default());
     for term in terms {
+        go_on_in_set(&mut pace)?;
         let Some(info) = index.terms().get(term)? else {
             continue;
         };
         let mut postings = index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
         while postings.doc() != TERMINATED {
+            go_on_in_set(&mut pace)?;
             docs.push(postings.doc());
             postings.advance();
         }
@@ -250,4 +259,42 @@ pub(crate) fn score_of(mode: JoinScore, joined: &Joined, counts: (u32, u32)) -> 
         JoinScore::None => 1.0,
         mode => joined.score(mode),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clew_platform::CancellationToken;
+
+    use super::*;
+    use crate::search::fixture::{Doc, mapping, snapshot};
+
+    #[test]
+    fn relatives_are_looked_for_only_for_somebody() {
+        const DOCS: usize = 3_000;
+        let doc = |number: usize| Doc {
+            id: number.to_string(),
+            tags: vec!["same".to_string(), format!("t{number:05}")],
+            ..Doc::default()
+        };
+        let all = snapshot(&[(0..DOCS).map(doc).collect()]);
+        let (reader, mapping) = (&all.readers[0], mapping());
+        let mapped = mapping.field("tags").unwrap();
+        let column = reader.fast_fields().str(&mapped.column()).unwrap().unwrap();
+        let ids = |count: usize| -> ByParent {
+            let ids = (0..count).map(|number| format!("t{number:05}").into_bytes());
+            ids.map(|id| (id, Joined::default())).collect()
+        };
+        let found = |count: usize| -> Result<(usize, usize), QueryError> {
+            let same = [&b"same"[..]].into_iter();
+            let docs = postings(reader, mapped.field.unwrap(), same)?;
+            Ok((docs.len(), ords_of(&column, &ids(count))?.len()))
+        };
+        assert_eq!(found(2).unwrap(), (DOCS, 2));
+        assert_eq!(found(DOCS).unwrap(), (DOCS, DOCS));
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(found(2).is_err());
+        assert!(ords_of(&column, &ids(DOCS)).is_err());
+    }
 }
