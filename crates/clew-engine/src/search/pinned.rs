@@ -5,8 +5,9 @@
 use std::sync::{Arc, OnceLock};
 
 use clew_log::Glsn;
-use clew_platform::fnv1a_32;
+use clew_platform::{Pace, fnv1a_32};
 use clew_profile::Attribute;
+use clew_query::go_on_in_set;
 use clew_schema::Mapping;
 use clew_search::{SegmentBits, Snapshot};
 use parking_lot::{Mutex, MutexGuard};
@@ -286,13 +287,15 @@ impl Slice {
 /// The living documents of a view that belong to a part.
 ///
 /// # Errors
-/// When the ids cannot be read.
+/// When the ids cannot be read; once the request is over.
 fn slice_of(view: &View, slice: Slice) -> tantivy::Result<Vec<SegmentBits>> {
     let segments = view.segments.iter().zip(&view.snapshot.readers);
+    let mut pace = Pace::of_blocks();
     segments
         .map(|(segment, reader)| {
             let mut bits = SegmentBits::empty(reader.max_doc());
             for doc in SegmentBits::alive(reader).iter() {
+                go_on_in_set(&mut pace)?;
                 if part_of(segment.row_id(doc)?, slice.max) == slice.id {
                     bits.insert(doc);
                 }

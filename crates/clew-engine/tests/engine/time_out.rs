@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use clew_engine::{Collapse, EngineOptions, InnerHits, SearchRequest, Within};
+use clew_engine::{Collapse, EngineOptions, InnerHits, SearchRequest, Slice, Within};
 use clew_platform::{Clock, SimDisk};
 use clew_query::{Query, ScoreFormula, VectorMeasure, VectorScore};
 
@@ -47,12 +47,35 @@ fn node_of(clock: Arc<LookedAt>, documents: u64) -> Node {
     node
 }
 
-#[test]
-fn vectors_are_measured_for_as_long_as_there_is_time() {
-    // How often somebody looks at the clock while the vectors of so many documents are measured.
+/// Checks that somebody looks at the clock again and again while all documents are gone through.
+fn check_looks(request: impl Fn(&Node) -> SearchRequest) {
     let looks = |documents: u64| {
         let clock = Arc::new(LookedAt::default());
         let node = node_of(clock.clone(), documents);
+        let request = SearchRequest {
+            timeout: Some(Duration::from_secs(3_600)),
+            ..request(&node)
+        };
+        let before = clock.0.load(Ordering::Relaxed);
+        assert_eq!(node.run(request).unwrap().hits.len(), 1);
+        clock.0.load(Ordering::Relaxed) - before
+    };
+    let (few, many) = (looks(10), looks(1_000));
+    assert!(many > few + 15, "{few} {many}");
+}
+
+#[test]
+fn parts_of_a_search_are_found_for_as_long_as_there_is_time() {
+    check_looks(|node| {
+        let mut request = node.search_request(Query::match_all(), 1);
+        request.control.slice = Some(Slice { id: 0, max: 2 });
+        request
+    });
+}
+
+#[test]
+fn vectors_are_measured_for_as_long_as_there_is_time() {
+    check_looks(|node| {
         let query = Query::VectorScore(Box::new(VectorScore {
             query: Box::new(Query::match_all()),
             field: "v".to_string(),
@@ -62,16 +85,8 @@ fn vectors_are_measured_for_as_long_as_there_is_time() {
             min_score: None,
             boost: 1.0,
         }));
-        let request = SearchRequest {
-            timeout: Some(Duration::from_secs(3_600)),
-            ..node.search_request(query, 1)
-        };
-        let before = clock.0.load(Ordering::Relaxed);
-        assert_eq!(node.run(request).unwrap().hits.len(), 1);
-        clock.0.load(Ordering::Relaxed) - before
-    };
-    let (few, many) = (looks(10), looks(1_000));
-    assert!(many > few + 15, "{few} {many}");
+        node.search_request(query, 1)
+    });
 }
 
 /// Searches with more and more time, until all was answered in it; how often something was missing of what was found.
