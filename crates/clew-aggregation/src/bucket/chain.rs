@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use clew_platform::Pace;
 use clew_query::aggregation::{DateInterval, Direction, Grid, GridBounds, MissingOrder};
-use clew_query::{AggError, go_on_reducing};
+use clew_query::{AggError, go_on_reducing, unless_overdue};
 use clew_schema::geo::{GeoArea, GeoPoint};
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
@@ -237,9 +237,8 @@ impl Chain {
         plan: &dyn Planned,
         links: &[Link],
     ) -> Result<Self, AggError> {
-        let mut pace = Pace::of_blocks();
         let sources = links.iter().map(|link| {
-            go_on_reducing(&mut pace)?;
+            unless_overdue()?;
             Source::open(segment, link)
         });
         Ok(Chain {

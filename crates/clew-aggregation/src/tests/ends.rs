@@ -12,6 +12,8 @@ use crate::value::key::Key;
 use clew_query::aggregation::*;
 
 const DOCS: u32 = 3_000;
+/// The step before the segment is opened.
+const BEFORE: usize = usize::MAX - 1;
 
 /// Documents of which each has a code and a tag of its own.
 fn different() -> Index {
@@ -35,6 +37,7 @@ fn given_up(docs: u32, request: &[NamedAgg], steps: usize) -> Result<(), AggErro
         }
     };
     let mut collector = AggCollector::new(request, context(&mapping))?;
+    end(BEFORE);
     collector.segment(0, searcher.segment_reader(0))?;
     end(0);
     collector.collect(&(0..docs).collect::<Vec<_>>())?;
@@ -75,6 +78,7 @@ fn what_nobody_waits_for_is_not_counted_any_more() {
         Vec::new(),
     )];
     for (docs, request, step) in [
+        (1, &many[..], BEFORE),
         (DOCS, &terms[..], 0),
         (1, &many[..], 0),
         (1, &many[..], 1),

@@ -1,6 +1,6 @@
 //! The collectors of plans.
 
-use clew_query::AggError;
+use clew_query::{AggError, unless_overdue};
 
 use crate::bucket::Opening;
 use crate::collect::timed::opened;
@@ -8,18 +8,25 @@ use crate::collect::{Collect, Level, Segment};
 use crate::tree::{Op, Plan};
 
 /// The collectors of a list of aggregations.
+///
+/// # Errors
+/// When a column cannot be read; once nobody wants what they count.
 pub(crate) fn open_all(
     segment: Segment<'_>,
     plans: &[Plan],
     level: Level,
 ) -> Result<Vec<Box<dyn Collect>>, AggError> {
-    let open = |plan: &Plan| match &plan.op {
-        Op::Bucket(bucket) => bucket.as_bucket().open(Opening {
-            segment,
-            plan,
-            level,
-        }),
-        Op::Metric(metric) => metric.as_metric().open(segment, plan),
+    let open = |plan: &Plan| {
+        // Each may read a dictionary, or all changes of clocks of ten thousand years.
+        unless_overdue()?;
+        match &plan.op {
+            Op::Bucket(bucket) => bucket.as_bucket().open(Opening {
+                segment,
+                plan,
+                level,
+            }),
+            Op::Metric(metric) => metric.as_metric().open(segment, plan),
+        }
     };
     plans
         .iter()

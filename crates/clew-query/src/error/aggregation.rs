@@ -123,10 +123,18 @@ const TIME_TO_REDUCE: Duration = Duration::from_millis(50);
 /// Counts a step of putting together what was counted; an error once nobody wants it any more, or its time is long up.
 #[inline]
 pub fn go_on_reducing(pace: &mut Pace) -> Result<(), AggError> {
-    if pace.is_over() && clew_platform::overdue(TIME_TO_REDUCE) {
-        return Err(over());
+    match pace.is_over() {
+        true => unless_overdue(),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// An error once nobody wants any more what is being counted, or its time is long up. For steps that may take milliseconds each.
+pub fn unless_overdue() -> Result<(), AggError> {
+    match clew_platform::overdue(TIME_TO_REDUCE) {
+        true => Err(over()),
+        false => Ok(()),
+    }
 }
 
 fn over() -> AggError {
