@@ -4,10 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use clew_engine::EngineError;
+use clew_query::unless_stopped;
 use sha1::{Digest, Sha1};
 use twox_hash::XxHash3_64;
 
 use super::analyzer::analyzer_settings;
+use super::field::LENGTH_MAX;
 use super::{DataType, Field};
 use crate::error::{MilvusError, Result};
 
@@ -115,6 +118,21 @@ impl MinHash {
             bytes.extend(permuted.min().unwrap_or(u32::MAX).to_le_bytes());
         }
         bytes
+    }
+
+    /// The same of a text that is searched for, which is no longer than one that is kept.
+    ///
+    /// # Errors
+    /// When it is longer, or nobody waits for it any more.
+    pub(crate) fn signature_asked(&self, text: &str) -> Result<Vec<u8>> {
+        unless_stopped().map_err(EngineError::from)?;
+        let bytes = text.len();
+        if bytes > LENGTH_MAX {
+            return Err(MilvusError::invalid(format!(
+                "a text that is searched for has {bytes} bytes, more than {LENGTH_MAX}"
+            )));
+        }
+        Ok(self.signature(Some(text)))
     }
 
     /// The hashes of a text's shingles; a text that is shorter than one is one.
@@ -347,7 +365,10 @@ mod tests {
         ] {
             assert_eq!(signature(want.len(), params, text), want, "{params} {text}");
         }
-        assert_eq!(made(1, "").unwrap().signature(None), [0xff; 4]);
+        let maker = made(1, "").unwrap();
+        assert_eq!(maker.signature(None), [0xff; 4]);
+        let asked = |bytes: usize| maker.signature_asked(&"a".repeat(bytes));
+        assert!(asked(LENGTH_MAX).is_ok() && asked(LENGTH_MAX + 1).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::incoming::Refused;
 use crate::proto::*;
 
 /// What a text takes for each of its bytes while it is cut: a word of one letter, with the space behind it, 130 bytes.
-const CUT_BYTES: usize = 65;
+pub(super) const CUT_BYTES: usize = 65;
 /// What a word takes that is told, with what becomes of it as JSON.
 const TOLD_BYTES: usize = 512;
 

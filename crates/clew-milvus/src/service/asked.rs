@@ -397,9 +397,9 @@ fn probes(
     }
     if let Some((_, maker)) = collection.signatures_of(field)? {
         let texts = texts_of("MinHash", holder)?;
-        let made = texts.iter().map(|text| maker.signature(Some(text)));
-        let made = made.map(|bits| numbers(field.data_type, &bits));
-        return Ok(Probes::Vectors(made.collect::<Vec<_>>().into()));
+        let made = texts.iter().map(|text| maker.signature_asked(text));
+        let made = made.map(|bits| Ok(numbers(field.data_type, &bits?)));
+        return Ok(Probes::Vectors(made.collect::<Result<Vec<_>>>()?.into()));
     }
     let sent = sent_as(field, metric, holder.r#type)?;
     if field.data_type == DataType::SparseFloatVector {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use clew_analysis::Token;
 use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::unless_stopped;
@@ -11,6 +12,7 @@ use clew_schema::{AnalyzerChoice, FieldKind};
 use serde::Deserialize;
 
 use super::Service;
+use super::analyzer::CUT_BYTES;
 use super::asked::{Asked, Probes, is_set};
 use crate::collection::{Collection, Field, Metric, TEXT, pairs};
 use crate::collections::Opened;
@@ -152,6 +154,28 @@ fn listed<T: for<'d> Deserialize<'d>>(
         .map_err(|error| MilvusError::invalid(format!("{name} cannot be read: {error}")))
 }
 
+impl Cutting {
+    /// The words of texts that are looked for, and what they take.
+    ///
+    /// # Errors
+    /// When they do not fit into memory beside others, or nobody waits for them any more.
+    fn asked_words(
+        &self,
+        texts: &[String],
+        memory: &Reservation,
+    ) -> Result<(HashSet<String>, Reservation)> {
+        let (mut words, mut room) = (HashSet::new(), memory.sibling());
+        for text in texts {
+            unless_stopped().map_err(EngineError::from)?;
+            room.grow(text.len().saturating_mul(CUT_BYTES))
+                .map_err(Refused::from)?;
+            let tokens = clew_analysis::tokens(&self.asked, text).into_iter();
+            words.extend(tokens.map(|token| token.text));
+        }
+        Ok((words, room))
+    }
+}
+
 impl Marks {
     fn read(params: &BTreeMap<String, String>) -> Result<Marks> {
         let tags = |name: &str, usual: &str| -> Result<Vec<String>> {
@@ -197,12 +221,11 @@ impl Marks {
     ) -> Result<Vec<HighlightData>> {
         let mut datas = Vec::with_capacity(texts.len());
         let mut texts = texts.iter().enumerate();
+        let (named, _named_room) = cutting.asked_words(named, memory)?;
         for (list, count) in topks.iter().enumerate() {
-            let mut words = HashSet::new();
-            for text in named.iter().chain(searched.get(list)) {
-                let tokens = clew_analysis::tokens(&cutting.asked, text).into_iter();
-                words.extend(tokens.map(|token| token.text));
-            }
+            let searched = searched.get(list).map_or(&[][..], std::slice::from_ref);
+            let (searched, _room) = cutting.asked_words(searched, memory)?;
+            let words = [&named, &searched];
             let count = usize::try_from(*count).unwrap_or_default();
             for (row, text) in texts.by_ref().take(count) {
                 unless_stopped().map_err(EngineError::from)?;
@@ -222,11 +245,12 @@ impl Marks {
         &self,
         analyzer: &str,
         text: &str,
-        words: &HashSet<String>,
+        words: &[&HashSet<String>],
         memory: &mut Reservation,
     ) -> Result<Vec<String>> {
         let tokens = clew_analysis::tokens(analyzer, text).into_iter();
-        let found = tokens.filter(|token| words.contains(&token.text));
+        let is_asked = |token: &Token| words.iter().any(|some| some.contains(&token.text));
+        let found = tokens.filter(is_asked);
         let spans = joined(found.map(|token| (token.start, token.end)).collect());
         let mut spans = spans.into_iter().peekable();
         let mut tags = self.before.iter().cycle().zip(self.after.iter().cycle());

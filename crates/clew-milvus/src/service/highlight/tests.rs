@@ -1,4 +1,4 @@
-use clew_platform::{MemoryAccount, MemoryLimits};
+use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits};
 
 use super::*;
 
@@ -55,17 +55,17 @@ fn fragments_begin_at_words_and_have_as_much_around_them_as_is_said() {
         (marks(0, 2, 1), vec!["milvus", "my"], vec!["{my}"]),
         (marks(0, 2, 5), vec!["milvus"], vec!["{Milvus}"]),
     ] {
-        let told = marks.fragments("standard", text, &words(&found), &mut memory());
+        let told = marks.fragments("standard", text, &[&words(&found)], &mut memory());
         assert_eq!(told.unwrap(), want, "{found:?} {marks:?}");
     }
-    let told = marks(3, 4, 5).fragments("standard", "äöü ß é", &words(&["ß"]), &mut memory());
+    let told = marks(3, 4, 5).fragments("standard", "äöü ß é", &[&words(&["ß"])], &mut memory());
     assert_eq!(told.unwrap(), ["öü {ß}"]);
 }
 
 #[test]
 fn words_that_touch_are_marked_as_one() {
     let words: HashSet<String> = ["吸", "呼"].map(String::from).into();
-    let told = marks(0, 1, 5).fragments("standard", "呼吸 a 呼", &words, &mut memory());
+    let told = marks(0, 1, 5).fragments("standard", "呼吸 a 呼", &[&words], &mut memory());
     assert_eq!(told.unwrap(), ["{呼吸}", "<呼>"]);
 }
 
@@ -88,6 +88,30 @@ fn each_list_of_hits_has_the_words_of_its_own_search() {
     assert_eq!(memory.bytes(), 3 * FRAGMENT_BYTES + 15);
     let told: Vec<Vec<String>> = told.into_iter().map(|one| one.fragments).collect();
     assert_eq!(told, [["{a} b"], ["{b}"], ["{b} <c>"]]);
+}
+
+#[test]
+fn texts_that_are_looked_for_are_cut_for_somebody_who_has_room() {
+    let cutting = Cutting {
+        own: "standard".to_string(),
+        asked: "standard".to_string(),
+        choice: None,
+    };
+    let cut = |text: String, bytes: usize| {
+        let account = MemoryAccount::new(MemoryLimits {
+            searches: bytes,
+            ..MemoryLimits::none()
+        });
+        let memory = account.open(MemoryPurpose::Searches);
+        let cut = cutting.asked_words(&[text], &memory);
+        cut.map(|(words, room)| (words.len(), room.bytes()))
+    };
+    assert_eq!(cut("a b".to_string(), 1 << 20).unwrap(), (2, 3 * CUT_BYTES));
+    assert!(cut("a ".repeat(20_000), 1 << 20).is_err());
+    let token = CancellationToken::new();
+    token.cancel("the client has gone");
+    let _entered = token.enter();
+    assert!(cut("a b".to_string(), 1 << 20).is_err());
 }
 
 #[test]
