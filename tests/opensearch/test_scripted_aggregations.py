@@ -196,13 +196,6 @@ class ScriptedValuesTest(ClewTest):
         without = {"map_script": "state.m = doc['n'].value", "combine_script": "state", "reduce_script": "states[0] != null"}
         self.assertTrue(self.aggregate(x={"scripted_metric": without})["x"]["value"])
 
-    def test_scripts_see_sources(self):
-        kept = "def all = []; for (s in states) { all.addAll(s) } all.sort((a, b) -> a.compareTo(b)); return all"
-        add = "if (params._source.containsKey('n')) { state.all.add(params['_source']['n'] + '/' + params._source.price) }"
-        self.assertEqual(self.gather(add, "state.all", kept), ["4/1", "4/10", "7/2.5"])
-        self.assertEqual(self.buckets("terms", script="params._source.tag"), [("x", 2), ("y", 1), ("z", 1)])
-        self.assertEqual(self.aggregate(x={"sum": {"script": "params._source.n * 2"}})["x"]["value"], 30)
-
     def test_buckets_gather_apart(self):
         scripts = {
             "init_script": "state.sum = 0", "map_script": "state.sum += doc['n'].value",

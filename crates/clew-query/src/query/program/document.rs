@@ -1,5 +1,7 @@
 //! What a script sees: a document, or what stands for one.
 
+use serde_json::Value;
+
 use super::term_counts::TermCount;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
@@ -36,11 +38,8 @@ pub trait ScriptDocument<'a> {
     }
 
     /// Its source, where scripts may see that.
-    ///
-    /// # Errors
-    /// When it cannot be read.
-    fn source(&mut self) -> Result<ScriptValue<'a>, ScriptError> {
-        Ok(ScriptValue::Null)
+    fn source(&self) -> Option<&'a Value> {
+        None
     }
 
     /// What stands among the script's parameters beside its own, by name.

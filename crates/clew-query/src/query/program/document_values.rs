@@ -30,7 +30,10 @@ impl<'a> Machine<'a, '_> {
     /// What the document has.
     pub(super) fn of_document(&mut self, node: &Node) -> Result<ScriptValue<'a>, ScriptError> {
         Ok(match node {
-            Node::Source => self.document.source()?,
+            Node::Source => self
+                .document
+                .source()
+                .map_or(ScriptValue::Null, ScriptValue::of_json),
             Node::Score => ScriptValue::Float(self.document.score()),
             Node::Now => ScriptValue::Date(self.document.now_ms()),
             Node::Values(field) => {

@@ -72,10 +72,7 @@ impl Parser<'_> {
     pub(super) fn param(&mut self, name: &str) -> Result<Node, String> {
         if name == "_source" {
             return match self.purpose {
-                ScriptPurpose::Field
-                | ScriptPurpose::Derived
-                | ScriptPurpose::Values
-                | ScriptPurpose::StateOfDocument => Ok(Node::Source),
+                ScriptPurpose::Field | ScriptPurpose::Derived => Ok(Node::Source),
                 _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
             };
         }

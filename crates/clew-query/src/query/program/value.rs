@@ -76,41 +76,12 @@ impl<'a> ScriptValue<'a> {
         match value {
             Value::Null => ScriptValue::Null,
             Value::Bool(truth) => ScriptValue::Bool(*truth),
-            Value::Number(number) => Self::of_number(number),
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => ScriptValue::Whole(whole),
+                None => ScriptValue::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
             Value::String(text) => ScriptValue::Text(Cow::Borrowed(text)),
             Value::Array(_) | Value::Object(_) => ScriptValue::Json(value),
-        }
-    }
-
-    /// A value of JSON that nothing else keeps.
-    ///
-    /// # Errors
-    /// When it is nested too deep.
-    pub fn owned(value: Value) -> Result<Self, ScriptError> {
-        Ok(match value {
-            Value::Null => ScriptValue::Null,
-            Value::Bool(truth) => ScriptValue::Bool(truth),
-            Value::Number(number) => Self::of_number(&number),
-            Value::String(text) => ScriptValue::Text(Cow::Owned(text)),
-            Value::Array(items) => {
-                let items: Result<Vec<Self>, ScriptError> =
-                    items.into_iter().map(Self::owned).collect();
-                Self::listed(items?)?
-            }
-            Value::Object(members) => {
-                let mut pairs = Vec::with_capacity(members.len());
-                for (name, value) in members {
-                    pairs.push((Cow::Owned(name), Self::owned(value)?));
-                }
-                Self::mapped(pairs)?
-            }
-        })
-    }
-
-    fn of_number(number: &Number) -> Self {
-        match number.as_i64() {
-            Some(whole) => ScriptValue::Whole(whole),
-            None => ScriptValue::Float(number.as_f64().unwrap_or(f64::NAN)),
         }
     }
 

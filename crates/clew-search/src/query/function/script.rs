@@ -1,7 +1,5 @@
 //! Scripts over the columns of a segment.
 
-use std::cell::RefCell;
-use std::fmt::Display;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
@@ -10,8 +8,8 @@ use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
     ScriptValue, TermCount,
 };
+use clew_schema::Mapping;
 use clew_schema::geo::GeoPoint;
-use clew_schema::{Mapping, SourceCursor, Sources};
 use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::index::SegmentId;
@@ -116,7 +114,6 @@ impl OpenScript {
             score,
             given: None,
             source: None,
-            sources: None,
         };
         self.compiled.script.text_if_any(&mut document)
     }
@@ -135,8 +132,7 @@ impl OpenScript {
             doc,
             score: 0.0,
             given: None,
-            source: source.map(ScriptValue::of_json),
-            sources: None,
+            source,
         };
         self.compiled.script.emitted(&mut document)
     }
@@ -153,7 +149,6 @@ impl OpenScript {
             score,
             given: None,
             source: None,
-            sources: None,
         };
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
@@ -216,22 +211,15 @@ impl ValueScript {
     /// The same over a segment, whose columns it opens.
     ///
     /// # Errors
-    /// When a column, or the sources that it looks at, cannot be read.
+    /// When a column cannot be read.
     pub fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenValueScript> {
-        let reads_source = self.0.script.may_read_source();
-        let sources = reads_source.then(|| Sources::open(reader)).transpose()?;
-        Ok(OpenValueScript {
-            script: OpenScript::new(self.0.clone(), reader, salt_of(reader))?,
-            sources: sources.map(|sources| RefCell::new(sources.cursor())),
-        })
+        let open = OpenScript::new(self.0.clone(), reader, salt_of(reader))?;
+        Ok(OpenValueScript(open))
     }
 }
 
 /// The same over one segment.
-pub struct OpenValueScript {
-    script: OpenScript,
-    sources: Option<RefCell<SourceCursor>>,
-}
+pub struct OpenValueScript(OpenScript);
 
 impl OpenValueScript {
     /// What the script makes of a document with a score, and of a value that it is given.
@@ -244,14 +232,13 @@ impl OpenValueScript {
         given: Option<&GivenValue>,
     ) -> Result<ScriptValue<'_>, ScriptError> {
         let mut document = OneDocument {
-            open: &self.script,
+            open: &self.0,
             doc,
             score: f64::from(score),
             given,
             source: None,
-            sources: self.sources.as_ref(),
         };
-        self.script.compiled.script.run(&mut document)
+        self.0.compiled.script.run(&mut document)
     }
 
     /// Has the script gather something of a document with a score.
@@ -264,27 +251,24 @@ impl OpenValueScript {
         state: &mut ScriptState<'s>,
     ) -> Result<(), ScriptError> {
         let mut document = OneDocument {
-            open: &self.script,
+            open: &self.0,
             doc,
             score: f64::from(score),
             given: None,
             source: None,
-            sources: self.sources.as_ref(),
         };
-        state.gather(&self.script.compiled.script, &mut document)
+        state.gather(&self.0.compiled.script, &mut document)
     }
 }
 
 /// A document as its script sees it.
-struct OneDocument<'o, 'a> {
+struct OneDocument<'o, 's> {
     open: &'o OpenScript,
     doc: DocId,
     score: f64,
     given: Option<&'o GivenValue>,
-    /// Its source, where the script may look at that and it is known.
-    source: Option<ScriptValue<'a>>,
-    /// Where it is read.
-    sources: Option<&'o RefCell<SourceCursor>>,
+    /// Its source, where the script may look at that.
+    source: Option<&'s Value>,
 }
 
 fn values<'a, V>(
@@ -310,18 +294,14 @@ fn words<'a>(column: &StrColumn, doc: DocId) -> Result<Vec<ScriptValue<'a>>, Scr
     places.dedup();
     let word = |place| {
         let mut word = String::new();
-        column.ord_to_str(place, &mut word).map_err(unread)?;
+        let read = column.ord_to_str(place, &mut word);
+        read.map_err(|error| ScriptError::new(ScriptErrorKind::State, error.to_string()))?;
         Ok(ScriptValue::Text(word.into()))
     };
     places.into_iter().map(word).collect()
 }
 
-/// What a document has cannot be read.
-fn unread(error: impl Display) -> ScriptError {
-    ScriptError::new(ScriptErrorKind::State, error.to_string())
-}
-
-impl<'a> ScriptDocument<'a> for OneDocument<'_, 'a> {
+impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
     fn is_mapped(&self, field: usize) -> bool {
         let column = self.open.compiled.columns.get(field);
         column.is_some_and(ScriptColumn::is_mapped)
@@ -386,16 +366,8 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_, 'a> {
         self.near(measure)
     }
 
-    fn source(&mut self) -> Result<ScriptValue<'a>, ScriptError> {
-        if self.source.is_none()
-            && let Some(sources) = self.sources
-        {
-            let mut sources = sources.borrow_mut();
-            let read = sources.get(self.doc).map_err(unread)?;
-            let source = serde_json::from_slice(read).unwrap_or(Value::Null);
-            self.source = Some(ScriptValue::owned(source)?);
-        }
-        Ok(self.source.clone().unwrap_or(ScriptValue::Null))
+    fn source(&self) -> Option<&'a Value> {
+        self.source
     }
 
     fn term_count(&mut self, count: TermCount<'_>) -> Result<i64, ScriptError> {
