@@ -416,3 +416,18 @@ class SearchesAsThere(ClewTest):
                               ({"scale": 1, "decay": 2}, "decay must be in the range [0..1].")):
             query = {"function_score": {"gauss": {"n": {"origin": 1, **curve}}}}
             self.assert_shards_refuse("query_shard_exception", f"failed to create query: function_score : {reason}", "s1", query=query)
+
+    def test_words_are_weighed_over_all_shards_where_that_is_asked_for(self):
+        texts = ["sea", "the sea", "wind", "sea and wind and sea", "old", "the old sailor", "sea wind", "blue"]
+        for shards in (1, 3):
+            self.make(f"w{shards}", {"t": {"type": "text"}}, {str(id): {"t": text} for id, text in enumerate(texts)}, number_of_shards=shards)
+        query = {"query": {"match": {"t": "sea wind"}}}
+        scores = lambda answer: {hit["_id"]: round(hit["_score"], 5) for hit in answer["hits"]["hits"]}
+        alone = scores(self.client.search(index="w1", body=query))
+        self.assertEqual(len(alone), 5)
+        self.assertEqual(scores(self.client.search(index="w3", body=query, search_type="dfs_query_then_fetch")), alone)
+        lines = [{"index": "w3", "search_type": "dfs_query_then_fetch"}, query, {"index": "w3"}, query]
+        together, each = map(scores, self.client.msearch(body=lines)["responses"])
+        self.assertEqual(together, alone)
+        # Else each shard has its own figures.
+        self.assertNotEqual(each, alone)

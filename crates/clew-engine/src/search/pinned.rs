@@ -180,6 +180,22 @@ impl PinnedShard {
     }
 }
 
+/// The same shards with their terms weighed as if they were one, as far as they can be read.
+pub(crate) fn weighed_together(shards: &[PinnedShard]) -> Vec<PinnedShard> {
+    let readable = shards.iter().filter(|shard| shard.check_readable().is_ok());
+    let all: Arc<[Snapshot]> = readable
+        .map(|shard| shard.view.snapshot.reopened())
+        .collect();
+    let weighed = shards.iter().map(|shard| PinnedShard {
+        view: Arc::new(View {
+            snapshot: shard.view.snapshot.weighed_with(&all),
+            segments: shard.view.segments.clone(),
+        }),
+        ..shard.clone()
+    });
+    weighed.collect()
+}
+
 /// Shards as they were when they were pinned.
 #[derive(Clone)]
 pub struct Pinned {

@@ -141,6 +141,9 @@ pub struct SearchControl {
     pub collapse: Option<Collapse>,
     /// The best hits are scored again, round by round (only when the order is by score).
     pub rescore: Vec<Rescore>,
+    /// Whether words are as rare, and texts as long on average, as in all shards together; else each shard has its own
+    /// figures.
+    pub weighed_together: bool,
     /// Whether hits say where their score comes from.
     pub explain: bool,
     /// Whether the documents of aggregations say it, too.

@@ -51,6 +51,7 @@ pub(super) struct Control {
     slice: Option<Slice>,
     terminate_after: Option<u64>,
     pre_filter: Option<u64>,
+    weighed_together: bool,
 }
 
 impl Control {
@@ -87,7 +88,9 @@ impl Control {
         for name in ["request_cache", "ccs_minimize_roundtrips", "phase_took"] {
             params.flag(name, false)?;
         }
-        match params.get("search_type") {
+        let search_type = params.get("search_type");
+        self.weighed_together = search_type == Some("dfs_query_then_fetch");
+        match search_type {
             None | Some("query_then_fetch" | "dfs_query_then_fetch") => Ok(()),
             Some(other @ ("query_and_fetch" | "dfs_query_and_fetch")) => Err(
                 ApiError::illegal_argument(format!("Unsupported search type [{other}]")),
@@ -105,6 +108,7 @@ impl Control {
             terminate_after: self.terminate_after.filter(|after| *after > 0),
             collapse: None,
             rescore: self.rescore.clone(),
+            weighed_together: self.weighed_together,
             explain: self.explain,
             explain_top_hits: false,
             named_scores: self.named_scores,

@@ -14,6 +14,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use std::ops::AddAssign;
+
 pub use independence::Measure;
 pub use information::{Distribution, Rarity};
 pub use normalization::Normalization;
@@ -28,6 +30,13 @@ pub struct FieldStatistics {
     pub docs: u64,
     /// Tokens in all of them.
     pub tokens: u64,
+}
+
+impl AddAssign for FieldStatistics {
+    fn add_assign(&mut self, other: Self) {
+        self.docs += other.docs;
+        self.tokens += other.tokens;
+    }
 }
 
 /// BM25's measure of how soon more of a term tells nothing more, unless settings say otherwise.

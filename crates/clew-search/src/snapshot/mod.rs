@@ -55,6 +55,8 @@ pub struct Snapshot {
     term_factor: f32,
     per_segment: Arc<Mutex<PerSegment>>,
     per_field: Mutex<BTreeMap<Field, FieldStatistics>>,
+    /// The shards, this one among them, whose statistics are taken together; `None` where its own are.
+    peers: Option<Arc<[Snapshot]>>,
     /// Fields that were searched; `None` where ranking cannot read some segment by itself.
     fields: RwLock<BTreeMap<Field, Option<Arc<SearchedField>>>>,
     /// Segment by segment; `None` where the files cannot be read.
@@ -90,6 +92,7 @@ impl Snapshot {
             term_factor: 1.0,
             per_segment: Arc::default(),
             per_field: Mutex::default(),
+            peers: None,
             fields: RwLock::default(),
             files,
             filters: Arc::default(),
@@ -230,6 +233,7 @@ impl Snapshot {
             term_factor: self.term_factor,
             per_segment: Arc::new(Mutex::new(kept)),
             per_field: Mutex::default(),
+            peers: None,
             fields: RwLock::default(),
             files,
             filters,
@@ -303,14 +307,15 @@ impl Snapshot {
         }))
     }
 
-    /// Whether [`Snapshot::read_impacts`] would make searches faster; says so once for a field.
+    /// Whether [`Snapshot::read_impacts`] would make searches faster; says so once for a field. One that is weighed with others
+    /// lives for one search.
     pub fn wants_impacts(&self) -> bool {
         let fields = self.fields.read();
         let wanting = fields
             .values()
             .flatten()
             .filter(|field| field.take_wants_impacts());
-        wanting.count() > 0
+        self.peers.is_none() && wanting.count() > 0
     }
 
     /// Reads how much the frequent words of the fields that were searched add to the score of each document, for the

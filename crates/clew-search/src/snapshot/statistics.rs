@@ -1,6 +1,10 @@
-//! What BM25 is computed from: how many documents have a field or a term, counted once per segment and field.
+//! What BM25 is computed from: how many documents have a field or a term, counted once per segment and field; of one shard, or
+//! of several that are weighed as if they were one.
+
+use std::sync::Arc;
 
 use clew_schema::{FieldKind, MappedField, similarity::FieldStatistics};
+use parking_lot::{Mutex, RwLock};
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
@@ -10,19 +14,100 @@ use crate::ranked::FoundWord;
 use crate::segments::docs_with_terms;
 
 impl Snapshot {
-    /// How often a term is in its field in all documents together, deleted ones included. Reads the
-    /// postings of the term.
+    /// The same again, with nothing kept of what was asked before but what was counted and read of segments.
+    #[must_use]
+    pub fn reopened(&self) -> Self {
+        let living = self.readers.iter().map(SegmentReader::segment_id).collect();
+        Snapshot {
+            mapping: self.mapping.clone(),
+            readers: self.readers.clone(),
+            blocks: self.blocks.clone(),
+            stub: self.stub.clone(),
+            term_factor: self.term_factor,
+            per_segment: self.per_segment.clone(),
+            per_field: Mutex::default(),
+            peers: None,
+            fields: RwLock::default(),
+            files: self.files.clone(),
+            filters: self.filters.clone(),
+            columns: self.columns.clone(),
+            ids: self.ids.kept(&living),
+            index: self.index.clone(),
+            rows: self.rows.clone(),
+        }
+    }
+
+    /// The same with its terms weighed as if all these, of which it is one, were one shard.
+    #[must_use]
+    pub fn weighed_with(&self, peers: &Arc<[Snapshot]>) -> Self {
+        Snapshot {
+            peers: Some(peers.clone()),
+            ..self.reopened()
+        }
+    }
+
+    /// How often a term that was found is in its field in all documents together, deleted ones and those of shards that are
+    /// weighed with this one included. Reads the postings of the term.
     ///
     /// # Errors
     /// When postings cannot be read.
-    pub(crate) fn occurrences(&self, field: Field, found: &FoundWord) -> tantivy::Result<u64> {
+    pub(crate) fn occurrences(&self, term: &Term, found: &FoundWord) -> tantivy::Result<u64> {
+        let own = || -> tantivy::Result<u64> {
+            let mut sum = 0;
+            for (segment, reader) in self.readers.iter().enumerate() {
+                let Some(info) = found.in_segment(segment) else {
+                    continue;
+                };
+                let index = reader.inverted_index(term.field())?;
+                sum += occurrences_in(&index, info)?;
+            }
+            Ok(sum)
+        };
+        self.of_all(term, own, |peer, term| {
+            peer.occurrences(term, &peer.find(term)?)
+        })
+    }
+
+    /// In how many documents a term is that was found, deleted ones and those of shards that are weighed with this one
+    /// included.
+    ///
+    /// # Errors
+    /// When a term dictionary cannot be read.
+    pub(crate) fn docs_weighed(&self, term: &Term, found: u64) -> tantivy::Result<u64> {
+        self.of_all(term, || Ok(found), Snapshot::doc_freq)
+    }
+
+    /// All documents, deleted ones and those of shards that are weighed with this one included.
+    pub(crate) fn rows_weighed(&self) -> u64 {
+        let rows = |shard: &Snapshot| shard.live_docs() + shard.dead_docs();
+        match &self.peers {
+            None => rows(self),
+            Some(peers) => peers.iter().map(rows).sum(),
+        }
+    }
+
+    /// What is counted of a term here, or in all shards that are weighed together.
+    fn of_all(
+        &self,
+        term: &Term,
+        own: impl FnOnce() -> tantivy::Result<u64>,
+        count: impl Fn(&Snapshot, &Term) -> tantivy::Result<u64>,
+    ) -> tantivy::Result<u64> {
+        let Some(peers) = &self.peers else {
+            return own();
+        };
+        let mut fields = self.mapping.fields().iter();
+        let Some(mapped) = fields.find(|mapped| mapped.field == Some(term.field())) else {
+            return own();
+        };
         let mut sum = 0;
-        for (segment, reader) in self.readers.iter().enumerate() {
-            let Some(info) = found.in_segment(segment) else {
-                continue;
-            };
-            let index = reader.inverted_index(field)?;
-            sum += occurrences_in(&index, info)?;
+        for peer in peers.iter() {
+            // Another index has another number for a field of the same path.
+            let theirs = peer.mapping.field(&mapped.path);
+            if let Some(field) = theirs.and_then(|theirs| peer.searchable(theirs)) {
+                let bytes = term.serialized_value_bytes();
+                sum += count(peer, &Term::from_field_bytes(field, bytes))?;
+            }
         }
         Ok(sum)
     }
@@ -42,7 +127,7 @@ impl Snapshot {
         Ok(sum)
     }
 
-    /// The field's statistics.
+    /// The field's statistics, with those of shards that are weighed with this one.
     ///
     /// # Errors
     /// When a segment cannot be read.
@@ -53,6 +138,24 @@ impl Snapshot {
         if let Some(known) = self.per_field.lock().get(&field) {
             return Ok(*known);
         }
+        let sum = match &self.peers {
+            None => self.counted(mapped, field)?,
+            Some(peers) => {
+                let mut sum = FieldStatistics::default();
+                for peer in peers.iter() {
+                    if let Some(theirs) = peer.mapping.field(&mapped.path) {
+                        sum += peer.statistics(theirs)?;
+                    }
+                }
+                sum
+            }
+        };
+        self.per_field.lock().insert(field, sum);
+        Ok(sum)
+    }
+
+    /// The statistics of a field here alone.
+    fn counted(&self, mapped: &MappedField, field: Field) -> tantivy::Result<FieldStatistics> {
         let mut sum = FieldStatistics::default();
         for reader in &self.readers {
             let key = (reader.segment_id(), field);
@@ -65,10 +168,8 @@ impl Snapshot {
                     counted
                 }
             };
-            sum.docs += counted.docs;
-            sum.tokens += counted.tokens;
+            sum += counted;
         }
-        self.per_field.lock().insert(field, sum);
         Ok(sum)
     }
 }

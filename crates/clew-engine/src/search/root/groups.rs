@@ -75,6 +75,7 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
         vectors: request.vectors,
         control: SearchControl {
             slice: request.control.slice,
+            weighed_together: request.control.weighed_together,
             collapse: field.map(|field| Collapse {
                 field,
                 inner: Vec::new(),

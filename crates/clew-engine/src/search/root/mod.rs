@@ -11,7 +11,7 @@ use crate::base::error::EngineError;
 use crate::node::engine::Inner;
 use crate::search::fetch::Lookup;
 use crate::search::leaf::{Moment, ShardAnswer, ShardQuestion, millis};
-use crate::search::pinned::PinnedShard;
+use crate::search::pinned::{PinnedShard, weighed_together};
 use crate::search::request::{SearchRequest, SearchResponse, ShardCounts};
 use crate::search::times::{Times, unless_cancelled, unless_late};
 
@@ -102,6 +102,10 @@ impl Inner {
             index.check_block(BlockLevel::Read)?;
         }
         let (targets, skipped) = skip(asked_shards(request), request, millis(now))?;
+        let targets = match request.control.weighed_together && targets.len() > 1 {
+            true => Cow::Owned(weighed_together(&targets)),
+            false => targets,
+        };
         let search = |(place, asked): (usize, Duration), question: ShardQuestion<'_>| {
             let moment = Moment {
                 now,

@@ -178,7 +178,7 @@ impl<'a> Compiler<'a> {
                 continue;
             };
             let term = IndexTerm::from_field_text(field, word);
-            let docs = snapshot.doc_freq(&term)?;
+            let docs = snapshot.docs_weighed(&term, snapshot.doc_freq(&term)?)?;
             found.push(Occurrence {
                 mapped: member.mapped,
                 term,
@@ -198,7 +198,7 @@ impl<'a> Compiler<'a> {
     /// Makes the word as frequent in each field as where it is most frequent.
     fn even_out(&self, found: &mut [Occurrence<'_>]) -> Result<(), QueryError> {
         let snapshot = self.context.snapshot;
-        let mut docs = snapshot.live_docs() + snapshot.dead_docs();
+        let mut docs = snapshot.rows_weighed();
         for one in found.iter() {
             docs = docs.min(snapshot.statistics(one.mapped)?.tokens);
         }
@@ -216,7 +216,7 @@ impl<'a> Compiler<'a> {
         if similarities.any(Similarity::counts_occurrences) {
             let (mut sum, mut tokens) = (0, u64::MAX);
             for one in found.iter().filter(|one| one.blend.docs > 0) {
-                let own = snapshot.occurrences(one.term.field(), &snapshot.find(&one.term)?)?;
+                let own = snapshot.occurrences(&one.term, &snapshot.find(&one.term)?)?;
                 sum += own.max(one.blend.docs);
                 tokens = tokens.min(snapshot.statistics(one.mapped)?.tokens);
             }

@@ -191,34 +191,26 @@ impl Compiler<'_> {
             return self.joined_words((mapped, field), words.collect(), rewrite, boost);
         }
         self.count_expanded(words.as_slice().len())?;
-        let near = words.as_slice().iter();
-        let most = near.map(|near| near.found.frequency()).max();
-        let most = most.unwrap_or(0);
-        let occurrences = if self.similarity(mapped).counts_occurrences() {
-            let mut all = 0;
-            for near in words.as_slice() {
-                all += self.context.snapshot.occurrences(field, &near.found)?;
-            }
-            Some(all)
-        } else {
-            None
+        let snapshot = self.context.snapshot;
+        let counts_occurrences = self.similarity(mapped).counts_occurrences();
+        let mut blend = Blend {
+            docs: 0,
+            occurrences: counts_occurrences.then_some(0),
         };
-        let blend = Blend {
-            docs: most,
-            occurrences,
-        };
-        let mut nodes = Vec::with_capacity(words.as_slice().len());
+        let mut terms = Vec::with_capacity(words.as_slice().len());
         for near in words.as_slice() {
-            let own = near.found.frequency();
             let term = IndexTerm::from_field_text(field, &near.text);
+            let docs = snapshot.docs_weighed(&term, near.found.frequency())?;
+            blend.docs = blend.docs.max(docs);
+            if let Some(all) = &mut blend.occurrences {
+                *all += snapshot.occurrences(&term, &near.found)?;
+            }
+            terms.push(term);
+        }
+        let mut nodes = Vec::with_capacity(terms.len());
+        for (near, term) in words.as_slice().iter().zip(terms) {
             let found = (term, words.found(near));
-            let node = self.term_with_frequency(mapped, found, blend, boost * near.similarity)?;
-            let dead = self.context.snapshot.dead_docs();
-            nodes.push(Node {
-                at_least: own.saturating_sub(dead),
-                exact: dead == 0 && own == most,
-                ..node
-            });
+            nodes.push(self.term_with_frequency(mapped, found, blend, boost * near.similarity)?);
         }
         Ok(any(nodes, 1))
     }

@@ -124,7 +124,8 @@ impl<'a> Compiler<'a> {
             if one.frequency() == 0 {
                 return Ok(Node::nothing());
             }
-            frequencies.push((term.clone(), one.frequency()));
+            let docs = snapshot.docs_weighed(term, one.frequency())?;
+            frequencies.push((term.clone(), docs));
             found.push(one);
         }
         let statistics = LeafStatistics {
@@ -337,12 +338,9 @@ fn ranked_phrase(
     boost: f32,
 ) -> Result<Option<Ranked>, QueryError> {
     let docs = statistics.field.docs;
-    let docs = statistics
-        .frequencies
-        .iter()
-        .map(|(_, count)| *count)
-        .fold(docs, u64::max);
-    let rarity = found.iter().map(|found| idf(found.frequency(), docs)).sum();
+    let counts = statistics.frequencies.iter().map(|(_, count)| *count);
+    let docs = counts.clone().fold(docs, u64::max);
+    let rarity = counts.map(|count| idf(count, docs)).sum();
     let weight = Weight::new(rarity, boost);
     let mut words = Vec::with_capacity(terms.len());
     for ((position, term), found) in terms.iter().zip(found) {

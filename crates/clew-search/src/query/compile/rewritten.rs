@@ -87,8 +87,10 @@ impl Compiler<'_> {
             occurrences: None,
         };
         if matches!(rewrite, Rewrite::TopBlended(_)) {
+            let snapshot = self.context.snapshot;
             for (term, _) in &terms {
-                blend.docs = blend.docs.max(self.context.snapshot.doc_freq(term)?);
+                let docs = snapshot.docs_weighed(term, snapshot.doc_freq(term)?)?;
+                blend.docs = blend.docs.max(docs);
             }
         }
         let mut nodes = Vec::with_capacity(terms.len());

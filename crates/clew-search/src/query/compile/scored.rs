@@ -61,14 +61,13 @@ impl Compiler<'_> {
             docs: 0,
             occurrences: 0,
         };
+        let mut own = 0_u64;
         for word in words {
             let term = IndexTerm::from_field_text(field, word);
             let found = snapshot.find(&term)?;
-            let blend = Blend {
-                docs: found.frequency(),
-                occurrences: None,
-            };
-            if blend.docs > 0 {
+            own = own.max(found.frequency());
+            if found.frequency() > 0 {
+                let blend = self.unblended(&term, &found)?;
                 let one = self.term_statistics(similarity, (&term, &found), blend)?;
                 all.docs = all.docs.max(one.docs);
                 all.occurrences += one.occurrences;
@@ -86,7 +85,7 @@ impl Compiler<'_> {
             weigher,
         };
         Ok(Node {
-            at_least: all.docs.saturating_sub(snapshot.dead_docs()),
+            at_least: own.saturating_sub(snapshot.dead_docs()),
             ..Node::scored(Box::new(query), boost * snapshot.term_factor())
         })
     }
@@ -100,12 +99,16 @@ impl Compiler<'_> {
         if is_match_only(mapped) {
             return self.counted_term(term, boost);
         }
-        let found = self.context.snapshot.find(&term)?;
-        let blend = Blend {
-            docs: found.frequency(),
+        self.found_term(mapped, term, None, boost)
+    }
+
+    /// A term that was found as it is, like nothing else.
+    fn unblended(&self, term: &IndexTerm, found: &FoundWord) -> Result<Blend, QueryError> {
+        let snapshot = self.context.snapshot;
+        Ok(Blend {
+            docs: snapshot.docs_weighed(term, found.frequency())?,
             occurrences: None,
-        };
-        self.term_with_frequency(mapped, (term, found), blend, boost)
+        })
     }
 
     /// A term of a field that scores as if it were like the blend, where it scores.
@@ -132,18 +135,11 @@ impl Compiler<'_> {
         boost: f32,
     ) -> Result<Node, QueryError> {
         let found = self.context.snapshot.find(&term)?;
-        let own = found.frequency();
-        let blend = blend.unwrap_or(Blend {
-            docs: own,
-            occurrences: None,
-        });
-        let node = self.term_with_frequency(mapped, (term, found), blend, boost)?;
-        let dead = self.context.snapshot.dead_docs();
-        Ok(Node {
-            at_least: own.saturating_sub(dead),
-            exact: dead == 0 && own == blend.docs,
-            ..node
-        })
+        let blend = match blend {
+            Some(blend) => blend,
+            None => self.unblended(&term, &found)?,
+        };
+        self.term_with_frequency(mapped, (term, found), blend, boost)
     }
 
     /// A term that scores as if it were like the blend.
@@ -154,15 +150,15 @@ impl Compiler<'_> {
         blend: Blend,
         boost: f32,
     ) -> Result<Node, QueryError> {
-        let frequency = blend.docs;
-        if frequency == 0 {
+        let (own, frequency) = (found.frequency(), blend.docs);
+        if own == 0 {
             return Ok(Node::nothing());
         }
         let snapshot = self.context.snapshot;
         let boost = boost * snapshot.term_factor();
         let dead = snapshot.dead_docs();
         let known = |node| Node {
-            at_least: frequency.saturating_sub(dead),
+            at_least: own.saturating_sub(dead),
             exact: dead == 0,
             ..node
         };
@@ -249,14 +245,11 @@ impl Compiler<'_> {
         let mut statistics = Vec::with_capacity(terms.len());
         for term in terms {
             let found = snapshot.find(term)?;
-            let blend = Blend {
-                docs: found.frequency(),
-                occurrences: None,
-            };
             // A word that no document has says nothing of those that have another one.
-            if blend.docs == 0 {
+            if found.frequency() == 0 {
                 continue;
             }
+            let blend = self.unblended(term, &found)?;
             statistics.push(self.term_statistics(similarity, (term, &found), blend)?);
         }
         let field = snapshot.statistics(mapped)?;
@@ -273,7 +266,7 @@ impl Compiler<'_> {
         let occurrences = match blend.occurrences {
             Some(given) => given,
             None if similarity.counts_occurrences() => {
-                self.context.snapshot.occurrences(term.field(), found)?
+                self.context.snapshot.occurrences(term, found)?
             }
             None => 0,
         };

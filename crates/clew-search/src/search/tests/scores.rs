@@ -121,6 +121,38 @@ fn a_query_may_say_how_its_words_are_weighed() {
 }
 
 #[test]
+fn shards_that_are_weighed_together_score_as_one() {
+    let ((one, docs), (other, more)) = (shard(3), shard(4));
+    let all = [docs.clone(), more].concat();
+    let peers: Arc<[Snapshot]> = [one.reopened(), other.reopened()].into_iter().collect();
+    let weighed = one.weighed_with(&peers);
+    for term in ["w0", "w7", "w30"] {
+        let query = Query::matches("body", term);
+        check_scores(&weighed, &docs, &query, &|d| bm25(&all, body, term, d));
+    }
+    let both = |doc: &Doc| bm25(&all, title, "w2", doc) + bm25(&all, title, "w5", doc);
+    check_scores(&weighed, &docs, &Query::matches("title", "w2 w5"), &both);
+    // By the way of other similarities, too.
+    let clause = Match {
+        weighed: Some(Bm25 { k1: 1.5, b: 0.5 }),
+        ..Match::new("body", "w7")
+    };
+    check_scores(&weighed, &docs, &Query::Match(clause), &|doc| {
+        bm25_with((1.5, 0.5), &all, body, ("w7", doc))
+    });
+    // As many match as there are here.
+    let query = Query::matches("body", "w1");
+    let found = |snapshot: &Snapshot| {
+        let request = ShardRequest {
+            track_total: TrackTotal::Exact,
+            ..ShardRequest::new(&query)
+        };
+        run(snapshot, request).total
+    };
+    assert_eq!(found(&weighed), found(&one));
+}
+
+#[test]
 fn keyword_terms_score_by_their_rarity_and_filters_by_their_boost() {
     let (snapshot, docs) = shard(3);
     let tags: Words = |doc| Some(&doc.tags).filter(|tags| !tags.is_empty());
