@@ -264,6 +264,26 @@ class ScriptsTest(ClewTest):
         hits = {hit["_id"]: hit for hit in self.search(script_fields=lenient)}
         self.assertNotIn("fields", hits["c"])
 
+    def test_scripts_see_the_sources_of_documents_among_their_parameters(self):
+        everything = {"match_all": {}}
+        self.assertEqual(self.scores("params._source.n"), {"a": 7, "b": 4})
+        self.assertEqual(self.scores("params['_source'].n == null ? 1 : 2", everything), {"a": 2, "b": 2, "c": 1})
+        self.assertEqual(self.scores({"source": "params._source.price * params.f", "params": {"f": 2}}), {"a": 5, "b": 20})
+        self.assertEqual(self.scores("params.doc['n'].value"), {"a": 7, "b": 4})
+        function = {"function_score": {"query": {"exists": {"field": "n"}}, "script_score": {"script": "params._source.text.length()"}}}
+        self.assertEqual([(hit["_id"], hit["_score"]) for hit in self.search(query=function)], [("b", 11), ("a", 7)])
+        by = {"_script": {"type": "string", "order": "desc", "script": "params._source.text"}}
+        self.assertEqual([hit["_id"] for hit in self.search(sort=by)], ["b", "a", "c"])
+        aggs = {"n": {"sum": {"script": "params._source.price"}}, "w": {"terms": {"script": "params._source.text"}}}
+        found = self.client.search(index="s", body={"size": 0, "aggs": aggs})["aggregations"]
+        self.assertEqual(found["n"]["value"], 13.5)
+        self.assertEqual([one["key"] for one in found["w"]["buckets"]], ["blue", "red fox", "red red hen"])
+        terms = {"terms": ["y", "z"], "minimum_should_match_script": {"source": "params._source.price > 5 ? 1 : 2"}}
+        self.assertEqual([hit["_id"] for hit in self.search(query={"terms_set": {"tag": terms}})], ["b"])
+        # Those that say whether a document matches do not.
+        with self.refused(400):
+            self.matching("params._source.n > 5")
+
     def test_scripts_know_the_index_of_a_document(self):
         only = {"ids": {"values": ["a"]}}
         named = "doc['_index'].value"

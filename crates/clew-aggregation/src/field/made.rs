@@ -311,9 +311,11 @@ impl Made {
                 go_on_reducing(&mut pace)?;
                 match &self.maker {
                     OpenMaker::Script(script) => {
-                        let value = script.value((doc, score(doc)), given);
-                        let value = value.map_err(failed)?;
-                        each_key(&value, self.kind, &mut |key| take(entry, key))
+                        let mut take = |key| take(entry, key);
+                        let taken = script.value((doc, score(doc)), given, |value| {
+                            each_key(&value, self.kind, &mut take)
+                        });
+                        taken.map_err(failed)?
                     }
                     OpenMaker::Derived(open) => {
                         let values = open.borrow_mut().values(doc);

@@ -13,10 +13,7 @@ use clew_query::{
     Emitted, Query, QueryError, Script, ScriptError, ScriptErrorKind, ScriptLanguage,
     ScriptPurpose, unless_stopped,
 };
-use clew_schema::{
-    DerivedField, DerivedKind, FieldSpec, Mapping, MappingSpec, Parsed, SourceCursor, Sources,
-    values_at,
-};
+use clew_schema::{DerivedField, DerivedKind, FieldSpec, Mapping, MappingSpec, Parsed, values_at};
 use serde_json::{Map, Value};
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
@@ -327,12 +324,9 @@ impl DerivedValues {
     pub fn open(&self, reader: &SegmentReader) -> Result<OpenDerived, QueryError> {
         let script = self.script.as_ref();
         let script = script.map(|script| OpenScript::new(script.clone(), reader, salt_of(reader)));
-        let reads_source = self.path.script().is_some_and(Script::may_read_source);
-        let sources = reads_source.then(|| Sources::open(reader)).transpose()?;
         Ok(OpenDerived {
             path: self.path.clone(),
             script: script.transpose()?,
-            sources: sources.map(|sources| sources.cursor()),
         })
     }
 }
@@ -341,7 +335,6 @@ impl DerivedValues {
 pub struct OpenDerived {
     path: Arc<DerivedPath>,
     script: Option<OpenScript>,
-    sources: Option<SourceCursor>,
 }
 
 impl OpenDerived {
@@ -353,12 +346,7 @@ impl OpenDerived {
         let Some(script) = &self.script else {
             return Ok(Vec::new());
         };
-        let source = match &mut self.sources {
-            None => None,
-            Some(sources) => serde_json::from_slice::<Value>(sources.get(doc)?).ok(),
-        };
-        let emitted = script.emitted(doc, source.as_ref());
-        let values = emitted.map_err(QueryError::Script);
+        let values = script.emitted(doc).map_err(QueryError::Script);
         match values.and_then(|emitted| self.path.typed(&emitted)) {
             Err(_) if self.path.field.ignore_malformed => Ok(Vec::new()),
             values => values,

@@ -3,13 +3,21 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::ScriptLanguage;
 use super::emitted::EMIT;
 use super::run::Machine;
 use super::term_counts;
 use super::tree::Node;
 use super::value::ScriptValue;
+use super::{ScriptLanguage, ScriptPurpose};
 use crate::error::{ScriptError, ScriptErrorKind};
+
+impl ScriptPurpose {
+    /// Whether the document's source and its fields stand among the parameters, too.
+    pub(super) fn sees_source(self) -> bool {
+        use ScriptPurpose::{Bucket, Filter, StateOfDocument};
+        self.sees_fields() && !matches!(self, Bucket | Filter | StateOfDocument)
+    }
+}
 
 impl<'a> Machine<'a, '_> {
     /// The parameters, those that the document has among them.

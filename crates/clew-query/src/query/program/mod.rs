@@ -109,9 +109,9 @@ impl ScriptLanguage {
 /// What a script may see beside the values of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ScriptPurpose {
-    /// It makes a score: it sees the score so far.
+    /// It makes a score: it sees the score so far, and the document's source.
     Score,
-    /// It makes something to order by: it sees the score, and not the time.
+    /// It makes something to order by: it sees the score and the source, and not the time.
     Order,
     /// It says whether a document matches.
     Filter,
@@ -129,7 +129,7 @@ pub enum ScriptPurpose {
     /// It makes a value to show: it sees the document's source.
     Field,
     /// It makes values that are counted, of a document or of a value that it is given ([`Script::GIVEN`]): it sees the
-    /// score, too.
+    /// score and the source, too.
     Values,
     /// It begins or ends what is gathered of documents: it sees `state`, which it may change, and no document.
     State,

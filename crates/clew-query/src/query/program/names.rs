@@ -70,11 +70,13 @@ impl Parser<'_> {
     /// A parameter: what is a single value stands for itself. What a bucket's script was not given is a number of the
     /// bucket.
     pub(super) fn param(&mut self, name: &str) -> Result<Node, String> {
-        if name == "_source" {
-            return match self.purpose {
-                ScriptPurpose::Field | ScriptPurpose::Derived => Ok(Node::Source),
-                _ => Err(self.wrong("[_source] is not there for scripts of this kind")),
-            };
+        match (name, self.purpose.sees_source()) {
+            ("_source", true) => return Ok(Node::Source),
+            ("_source", false) => {
+                return Err(self.wrong("[_source] is not there for scripts of this kind"));
+            }
+            ("doc" | "_doc", true) => return self.doc(),
+            _ => {}
         }
         let params = self.params;
         Ok(match params.get(name) {

@@ -8,12 +8,14 @@ use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
     ScriptValue, TermCount,
 };
-use clew_schema::Mapping;
 use clew_schema::geo::GeoPoint;
+use clew_schema::{Mapping, SourceCursor, Sources};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tantivy::columnar::{Column, StrColumn};
+use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentId;
-use tantivy::{DocId, SegmentReader};
+use tantivy::{DocId, SegmentReader, TantivyError};
 
 use super::columns::{OpenColumn, ScriptColumn};
 use super::terms::{SegmentTerms, ShardTerms};
@@ -82,6 +84,8 @@ pub(crate) struct OpenScript {
     columns: Vec<OpenColumn>,
     terms: SegmentTerms,
     segment: SegmentId,
+    /// Where the script asks for sources, and there are any.
+    sources: Option<Mutex<SourceCursor>>,
     /// What tells this segment's documents from another's.
     salt: u64,
 }
@@ -94,8 +98,20 @@ impl OpenScript {
     ) -> tantivy::Result<Self> {
         let columns = compiled.columns.iter();
         let columns = columns.map(|column| column.open(reader));
+        let sources = match compiled
+            .script
+            .may_read_source()
+            .then(|| Sources::open(reader))
+        {
+            None => None,
+            Some(Ok(sources)) => Some(Mutex::new(sources.cursor())),
+            // Documents in memory that a query is tried on have none.
+            Some(Err(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_)))) => None,
+            Some(Err(error)) => return Err(error),
+        };
         Ok(OpenScript {
             columns: columns.collect::<tantivy::Result<_>>()?,
+            sources,
             compiled,
             terms: SegmentTerms::of(reader),
             segment: reader.segment_id(),
@@ -103,36 +119,46 @@ impl OpenScript {
         })
     }
 
+    /// A document's source, where the script asks for it; a nested object by itself has none.
+    fn source(&self, doc: DocId) -> Result<Option<Value>, ScriptError> {
+        let Some(sources) = &self.sources else {
+            return Ok(None);
+        };
+        let mut sources = sources.lock();
+        let source = sources.get(doc);
+        let source =
+            source.map_err(|error| ScriptError::new(ScriptErrorKind::State, error.to_string()))?;
+        Ok(serde_json::from_slice(source).ok())
+    }
+
     /// The text that the script makes of a document whose score is known, if any.
     ///
     /// # Errors
     /// What went wrong in the script, or that it made something else.
     pub(crate) fn text(&self, doc: DocId, score: f64) -> Result<Option<String>, ScriptError> {
+        let source = self.source(doc)?;
         let mut document = OneDocument {
             open: self,
             doc,
             score,
             given: None,
-            source: None,
+            source: source.as_ref(),
         };
         self.compiled.script.text_if_any(&mut document)
     }
 
-    /// What the script emits of a document, whose source it may look at.
+    /// What the script emits of a document.
     ///
     /// # Errors
     /// What went wrong in the script.
-    pub(crate) fn emitted(
-        &self,
-        doc: DocId,
-        source: Option<&Value>,
-    ) -> Result<Vec<Emitted>, ScriptError> {
+    pub(crate) fn emitted(&self, doc: DocId) -> Result<Vec<Emitted>, ScriptError> {
+        let source = self.source(doc)?;
         let mut document = OneDocument {
             open: self,
             doc,
             score: 0.0,
             given: None,
-            source,
+            source: source.as_ref(),
         };
         self.compiled.script.emitted(&mut document)
     }
@@ -143,12 +169,13 @@ impl OpenScript {
     /// What went wrong in the script, or that it made no score.
     pub(crate) fn checked(&self, doc: DocId, score: f64) -> Result<f64, ScriptError> {
         let script = &self.compiled.script;
+        let source = self.source(doc)?;
         let mut document = OneDocument {
             open: self,
             doc,
             score,
             given: None,
-            source: None,
+            source: source.as_ref(),
         };
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
@@ -222,23 +249,25 @@ impl ValueScript {
 pub struct OpenValueScript(OpenScript);
 
 impl OpenValueScript {
-    /// What the script makes of a document with a score, and of a value that it is given.
+    /// Hands over what the script makes of a document with a score, and of a value that it is given.
     ///
     /// # Errors
     /// What went wrong in the script.
-    pub fn value(
+    pub fn value<T>(
         &self,
         (doc, score): (DocId, f32),
         given: Option<&GivenValue>,
-    ) -> Result<ScriptValue<'_>, ScriptError> {
+        take: impl FnOnce(ScriptValue<'_>) -> T,
+    ) -> Result<T, ScriptError> {
+        let source = self.0.source(doc)?;
         let mut document = OneDocument {
             open: &self.0,
             doc,
             score: f64::from(score),
             given,
-            source: None,
+            source: source.as_ref(),
         };
-        self.0.compiled.script.run(&mut document)
+        self.0.compiled.script.run(&mut document).map(take)
     }
 
     /// Has the script gather something of a document with a score.

@@ -226,7 +226,6 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ("ctx.a = 1", "cannot resolve symbol [ctx]"),
         ("1 2", "unexpected token ['2'] at [2]"),
         ("'abc", "a text that begins at [0] has no end"),
-        ("params._source.a", "[_source] is not there"),
     ] {
         let error = made(source, ScriptLanguage::Painless).unwrap_err();
         assert_eq!(error.kind, ScriptErrorKind::Unreadable, "{source}");
