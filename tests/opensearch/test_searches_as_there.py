@@ -431,3 +431,43 @@ class SearchesAsThere(ClewTest):
         self.assertEqual(together, alone)
         # Else each shard has its own figures.
         self.assertNotEqual(each, alone)
+
+    def test_chance_is_drawn_by_seed_shard_and_value(self):
+        fields = {"id": {"type": "integer"}, "tags": {"type": "keyword"}, "price": {"type": "float"}, "rating": {"type": "double"}, "made": {"type": "date"},
+                  "nano": {"type": "date_nanos"}, "on": {"type": "boolean"}, "ip": {"type": "ip"}, "loc": {"type": "geo_point"}, "text": {"type": "text"}}
+        self.make("n-3", fields, {
+            "32": {"id": 32, "tags": ["d", "c", "a"], "price": 96.86, "rating": 0.12, "made": "2023-09-05T08:30:00Z", "nano": "2023-01-01T00:00:00.000032032Z",
+                   "on": False, "loc": {"lat": 35.432, "lon": 90.915}},
+            "43": {"id": 43, "tags": ["a", "c"], "price": 89.74, "rating": 0.04, "made": "2023-08-16T19:30:00Z", "nano": "2023-01-01T00:00:00.000043043Z",
+                   "on": False, "ip": "192.168.1.43", "loc": {"lat": 58.686, "lon": -100.809}},
+            "15": {"id": 15, "tags": "b", "rating": 1.61, "made": "2023-04-16T15:30:00Z", "nano": "2023-01-01T00:00:00.000015015Z",
+                   "on": True, "ip": "192.168.0.15", "loc": {"lat": -23.227, "lon": -123.308}},
+        }, number_of_shards=3)
+        for field, drawn, by_script in (
+            ("id", {"32": 0.9979789, "43": 0.96983844, "15": 0.9693197}, True),
+            ("_id", {"32": 0.9979789, "43": 0.96983844, "15": 0.9693197}, True),
+            ("tags", {"32": 0.6489234, "43": 0.6095867, "15": 0.037905574}, True),
+            ("price", {"15": 0.9968692, "32": 0.90910256, "43": 0.0675621}, None),
+            ("rating", {"43": 0.8842297, "15": 0.29027843, "32": 0.17822331}, True),
+            ("made", {"43": 0.9258522, "15": 0.4785717, "32": 0.30700862}, {"15": 0.64719546, "43": 0.5672361, "32": 0.27035612}),
+            ("nano", {"43": 0.86591774, "32": 0.24692172, "15": 0.18606186}, None),
+            ("on", {"32": 0.47787023, "15": 0.1881938, "43": 0.013518989}, {"32": 0.9869975, "43": 0.6187506, "15": 0.009314656}),
+            ("ip", {"43": 0.78952044, "32": 0.54391015, "15": 0.052315354}, None),
+            ("loc", {"15": 0.83869445, "43": 0.67243373, "32": 0.0026727915}, True),
+        ):
+            self.assert_scores("n-3", {"function_score": {"random_score": {"seed": 11, "field": field}}}, drawn)
+            if by_script is not None:
+                script = {"source": f"randomScore(11, '{field}')"}
+                scored = {"script_score": {"query": {"match_all": {}}, "script": script}}
+                self.assert_scores("n-3", scored, drawn if by_script is True else by_script)
+        # Without a field the id decides; texts are seeds by their hash, and of long numbers 32 bits count.
+        query = lambda seed: {"function_score": {"random_score": {"seed": seed}}}
+        for seed, same in (("abc", 96354), (2 ** 32 + 5, 4), (-9999999999, 1410065404)):
+            found = [{hit["_id"]: hit["_score"] for hit in self.hits("n-3", query=query(one))} for one in (seed, same)]
+            self.assertEqual(*found, seed)
+        by_id = {"function_score": {"random_score": {"seed": 7, "field": "_id"}}}
+        self.assertEqual([(hit["_id"], hit["_score"]) for hit in self.hits("n-3", query=query(7))],
+                         [(hit["_id"], hit["_score"]) for hit in self.hits("n-3", query=by_id)])
+        for field in ("text", "none"):
+            with self.refused(400):
+                self.hits("n-3", query={"function_score": {"random_score": {"seed": 7, "field": field}}})

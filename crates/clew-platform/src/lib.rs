@@ -80,6 +80,6 @@ pub use real_disk::RealDisk;
 pub use regular_file::open_regular;
 pub use sim_disk::SimDisk;
 pub use sorting::{sorted_while, sorted_while_wanted};
-pub use stable_hash::{FNV1A_64, crc32, fnv1a_32, fnv1a_64, murmur3_32};
+pub use stable_hash::{FNV1A_64, crc32, fnv1a_32, fnv1a_64, java_hash, murmur3_32};
 pub use task::{Task, give_way, run_in_background};
 pub use workers::{Work, Workers};

@@ -36,6 +36,13 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     !crc
 }
 
+/// Java's hash of a text, whose letters are those of UTF-16.
+pub fn java_hash(text: &str) -> u32 {
+    text.encode_utf16().fold(0, |hash: u32, unit| {
+        hash.wrapping_mul(31).wrapping_add(u32::from(unit))
+    })
+}
+
 /// Austin Appleby's `MurmurHash3_x86_32`. Costs about a nanosecond for each 4 bytes.
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     let scramble = |word: u32| {

@@ -37,8 +37,8 @@ impl Shard {
         let mut loaded = opening.load(mapping)?;
         loaded.writer.life = writer.life + 1;
         self.replay_own(&mut loaded.writer, mapping)?;
-        let (name, clock) = (&self.place.index, &self.context.clock);
-        let published = loaded.writer.publish(name, clock, None);
+        let (place, clock) = (&self.place, &self.context.clock);
+        let published = loaded.writer.publish(place, clock, None);
         let view = published
             .map_err(|source| self.tantivy_error(source))?
             .expect("a new writer always has something to publish");

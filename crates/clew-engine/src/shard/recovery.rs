@@ -74,7 +74,7 @@ impl Shard {
             mut writer,
             flushed,
         } = loaded;
-        let published = writer.publish(&place.index, &context.clock, None);
+        let published = writer.publish(&place, &context.clock, None);
         let view = published
             .map_err(|source| opening.tantivy_error(source))?
             .expect("a new writer always has something to publish");

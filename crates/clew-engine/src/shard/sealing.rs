@@ -274,7 +274,7 @@ impl Shard {
         if !is_alone {
             return self.publish(&mut writer);
         }
-        let view = writer.show(&self.place.index, Some(&self.view()));
+        let view = writer.show(&self.place, Some(&self.view()));
         let view = self.applied_all(&writer, view)?;
         self.shows(view, started);
         Ok(())
@@ -312,7 +312,7 @@ impl Shard {
     pub(super) fn publish(&self, writer: &mut Settled<'_>) -> Result<(), EngineError> {
         let started = self.context.clock.monotonic();
         let before = self.view();
-        let view = writer.publish(&self.place.index, &self.context.clock, Some(&before));
+        let view = writer.publish(&self.place, &self.context.clock, Some(&before));
         let view = self.applied_all(writer, view)?;
         self.shows(view, started);
         Ok(())

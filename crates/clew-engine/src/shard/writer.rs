@@ -22,9 +22,8 @@ use super::sealing::Sealing;
 use super::segment::{SegmentRows, SegmentView, empty_searcher};
 use super::source_plugin::SourcePlugin;
 use super::vector_plugin::VectorPlugin;
-use super::{AliveBits, Located, ShardDirectory, View};
+use super::{AliveBits, Located, ShardDirectory, ShardPlace, View};
 use crate::base::error::EngineError;
-use crate::base::index_name::IndexName;
 use crate::base::operation::decode;
 use crate::shard::update::with_vectors;
 
@@ -412,24 +411,23 @@ impl Writer {
         Ok(())
     }
 
-    /// Seals the buffers and gives the view that shows everything, as one of the index of a name; `None` when nothing
-    /// changed.
+    /// Seals the buffers and gives the view that shows everything, as one of a shard; `None` when nothing changed.
     pub(super) fn publish(
         &mut self,
-        name: &Arc<IndexName>,
+        place: &ShardPlace,
         clock: &Arc<dyn Clock>,
         before: Option<&View>,
     ) -> tantivy::Result<Option<View>> {
         self.seal()?;
         self.settle_deletes(clock)?;
         self.first_invisible = None;
-        self.show(name, before)
+        self.show(place, before)
     }
 
     /// The view that shows what the segments' own views do; `None` when nothing changed.
     pub(super) fn show(
         &mut self,
-        name: &Arc<IndexName>,
+        place: &ShardPlace,
         before: Option<&View>,
     ) -> tantivy::Result<Option<View>> {
         if !std::mem::take(&mut self.changed) {
@@ -452,7 +450,8 @@ impl Writer {
         let snapshot = snapshot.with_blocks(blocks.collect());
         let files = segments.iter().map(|segment| segment.files.clone());
         let rows = SegmentRows(files.collect());
-        let snapshot = snapshot.in_index(name.clone()).with_rows(Arc::new(rows));
+        let snapshot = snapshot.in_index(place.index.clone(), place.number);
+        let snapshot = snapshot.with_rows(Arc::new(rows));
         Ok(Some(View { snapshot, segments }))
     }
 }

@@ -1,5 +1,7 @@
 //! The order in which a map of Java has its keys, which shows in what OpenSearch answers, and which clients read by number.
 
+use clew_platform::java_hash;
+
 /// The places of names in the order of a `HashMap`, which grows before more than three quarters of it are taken.
 pub(super) fn java_order(names: &[String]) -> Vec<usize> {
     let mut slots: u32 = 16;
@@ -7,8 +9,7 @@ pub(super) fn java_order(names: &[String]) -> Vec<usize> {
         slots *= 2;
     }
     let slot = |name: &str| {
-        let units = name.encode_utf16().map(u32::from);
-        let hash = units.fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit));
+        let hash = java_hash(name);
         (hash ^ (hash >> 16)) & (slots - 1)
     };
     let mut order: Vec<usize> = (0..names.len()).collect();

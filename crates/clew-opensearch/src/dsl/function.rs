@@ -1,5 +1,6 @@
 //! Scores changed by functions: `function_score`, `distance_feature`.
 
+use clew_platform::java_hash;
 use clew_query::{
     BoostMode, Decay, DecayShape, DistanceFeature, FieldModifier, FunctionKind, FunctionScore,
     Query, ScoreFunction, ScoreMode, ValueMode,
@@ -237,10 +238,7 @@ fn random(value: &Value) -> Result<FunctionKind, DslError> {
                 "random_score seed must be an int or long, found [{number}]"
             ))
         })?),
-        // A text is as good a seed as a number; equal ones must stay equal.
-        Some(Value::String(text)) => Some(text.bytes().fold(0_i64, |seed, byte| {
-            seed.wrapping_mul(31).wrapping_add(i64::from(byte))
-        })),
+        Some(Value::String(text)) => Some(i64::from(java_hash(&text).cast_signed())),
         Some(other) => {
             return Err(DslError::parsing(format!(
                 "random_score seed must be an int/long or string, not '{other}'"
@@ -249,6 +247,8 @@ fn random(value: &Value) -> Result<FunctionKind, DslError> {
     };
     let field = parameters.text("field")?;
     parameters.finish()?;
+    // Without a seed the place of a document decides alone.
+    let field = seed.map(|_| field.unwrap_or_else(|| "_id".to_string()));
     Ok(FunctionKind::Random { seed, field })
 }
 

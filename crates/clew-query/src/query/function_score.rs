@@ -53,9 +53,9 @@ pub enum FunctionKind {
         /// What stands for a missing value; absent: a document without one is an error.
         missing: Option<f64>,
     },
-    /// Chance, the same one for the same seed and value.
+    /// Chance, the same one for the same seed and value in a shard.
     Random {
-        /// The seed; absent: another one for each search.
+        /// The seed, of which 32 bits count ([`seed_of`]); absent: another one for each search.
         seed: Option<i64>,
         /// Path of a field whose value decides together with the seed; absent: the document's place.
         field: Option<String>,
@@ -66,6 +66,17 @@ pub enum FunctionKind {
     Script(Box<Script>),
     /// One where a script holds of the document, else nothing.
     Test(Box<Script>),
+}
+
+/// The 32 bits of a seed that count: a number that has more is hashed as Java hashes it.
+pub fn seed_of(seed: i64) -> i32 {
+    i32::try_from(seed).unwrap_or_else(|_| {
+        let bits = seed.cast_unsigned();
+        let [first, second] = [bits, bits >> 32].map(|half| half & u64::from(u32::MAX));
+        u32::try_from(first ^ second)
+            .unwrap_or_default()
+            .cast_signed()
+    })
 }
 
 impl FunctionKind {

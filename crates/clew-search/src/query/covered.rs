@@ -13,7 +13,6 @@ use tantivy_common::BitSet;
 use super::constant::{DocumentSet, FoundDocs, knows};
 use super::function::query::lives;
 use super::function::script::{CompiledScript, OpenScript};
-use super::function::value::salt_of;
 
 /// Documents with at least as many of the terms as they want, and with one of them.
 #[derive(Debug)]
@@ -92,7 +91,7 @@ impl TermsWanted {
         Ok(match self {
             TermsWanted::Column(name) => OpenWanted::Column(reader.fast_fields().column_opt(name)?),
             TermsWanted::Script(script) => {
-                let script = OpenScript::new(script.clone(), reader, salt_of(reader))?;
+                let script = OpenScript::new(script.clone(), reader)?;
                 OpenWanted::Script(Box::new(script))
             }
         })

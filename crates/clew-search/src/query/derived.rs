@@ -19,7 +19,6 @@ use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
 
 use super::function::script::{CompiledScript, OpenScript};
-use super::function::value::salt_of;
 use super::percolate::DocumentMatcher;
 use super::resolver::SegmentHits;
 use crate::segments::SegmentBits;
@@ -323,7 +322,7 @@ impl DerivedValues {
     /// When a file of the segment is damaged.
     pub fn open(&self, reader: &SegmentReader) -> Result<OpenDerived, QueryError> {
         let script = self.script.as_ref();
-        let script = script.map(|script| OpenScript::new(script.clone(), reader, salt_of(reader)));
+        let script = script.map(|script| OpenScript::new(script.clone(), reader));
         Ok(OpenDerived {
             path: self.path.clone(),
             script: script.transpose()?,

@@ -63,7 +63,6 @@ pub(crate) use describe::describe_unboosted;
 pub(crate) use each::{each_block, each_scored};
 pub(crate) use function::script::{CompiledScript, OpenScript};
 pub use function::script::{GivenValue, OpenValueScript, ValueScript};
-pub(crate) use function::value::salt_of;
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};
 pub(crate) use objects::may_find_objects;

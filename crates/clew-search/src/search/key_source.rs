@@ -15,7 +15,7 @@ use tantivy::{DocId, SegmentReader};
 
 use super::missing_value::SortedField;
 use super::script_texts::Texts;
-use crate::query::{CompiledScript, OpenScript, prefix_end, salt_of};
+use crate::query::{CompiledScript, OpenScript, prefix_end};
 use crate::segments::{DocumentRows, Ids};
 use crate::snapshot::{INDEX_FIELD, SEQ_NO_FIELD, Snapshot};
 
@@ -146,8 +146,7 @@ pub(super) fn scripted(
 ) -> Result<KeySource, QueryError> {
     let mapping = &snapshot.mapping;
     let compiled = CompiledScript::new(&key.script, ScriptPurpose::Order, mapping, (Vec::new(), 0));
-    let compiled = compiled.in_index(snapshot.index_name());
-    let open = OpenScript::new(Arc::new(compiled), reader, salt_of(reader))?;
+    let open = OpenScript::new(Arc::new(compiled.over(snapshot)?), reader)?;
     Ok(match key.kind {
         ScriptSort::Number => KeySource::Script(open),
         ScriptSort::Text => KeySource::ScriptText(open, Texts::default()),

@@ -66,6 +66,8 @@ pub struct Snapshot {
     ids: KeptIds,
     /// What the documents have as `_index`; `None` for those that are in no index.
     index: Option<Arc<dyn NamedIndex>>,
+    /// The shard's number in it.
+    shard: u32,
     /// What is kept of documents beside their fields; `None` where nothing is.
     rows: Option<Arc<dyn DocumentRows>>,
 }
@@ -99,17 +101,24 @@ impl Snapshot {
             columns: Arc::default(),
             ids: KeptIds::default(),
             index: None,
+            shard: 0,
             rows: None,
         }
     }
 
-    /// The same as that of an index.
+    /// The same as that of a shard of an index.
     #[must_use]
-    pub fn in_index(self, index: Arc<dyn NamedIndex>) -> Self {
+    pub fn in_index(self, index: Arc<dyn NamedIndex>, shard: u32) -> Self {
         Snapshot {
             index: Some(index),
+            shard,
             ..self
         }
+    }
+
+    /// The shard's number in its index.
+    pub(crate) fn shard(&self) -> u32 {
+        self.shard
     }
 
     /// The name of the index that the documents are in.
@@ -190,6 +199,7 @@ impl Snapshot {
     pub fn without_segments(&self) -> Self {
         Snapshot {
             index: self.index.clone(),
+            shard: self.shard,
             ..Snapshot::new(self.mapping.clone(), Vec::new(), self.stub.clone())
         }
     }
@@ -239,6 +249,7 @@ impl Snapshot {
             filters,
             ids: self.ids.kept(&living),
             index: self.index.clone(),
+            shard: self.shard,
             rows: None,
         }
     }

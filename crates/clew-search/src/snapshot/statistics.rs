@@ -33,6 +33,7 @@ impl Snapshot {
             columns: self.columns.clone(),
             ids: self.ids.kept(&living),
             index: self.index.clone(),
+            shard: self.shard,
             rows: self.rows.clone(),
         }
     }

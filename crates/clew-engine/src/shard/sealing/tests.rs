@@ -52,7 +52,7 @@ fn a_refresh_shows_what_was_written_before_it_and_nothing_of_what_came_while_it_
     assert!(shard.first_invisible().is_some());
     let (mut writer, is_alone) = shard.write_out(filled, sealing).unwrap();
     assert!(is_alone);
-    let view = writer.show(&shard.place.index, None).unwrap();
+    let view = writer.show(&shard.place, None).unwrap();
     shard.shows(view, Duration::ZERO);
     drop(writer);
     assert_eq!(versions(&engine, Freshness::Searchable), [1, 1, 2, 1, 0]);

@@ -47,8 +47,8 @@ pub trait ScriptDocument<'a> {
         Vec::new()
     }
 
-    /// A number from 0 up to, but not, 1, which the document and a seed decide.
-    fn chance(&mut self, _seed: i64) -> f64 {
+    /// A number from 0 up to, but not, 1, which a seed and a text decide, or the document's place.
+    fn chance(&mut self, _seed: i64, _decides: Option<&str>) -> f64 {
         0.0
     }
 

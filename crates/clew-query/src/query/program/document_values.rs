@@ -94,8 +94,10 @@ impl<'a> Machine<'a, '_> {
             self.emit(&values)?;
             return Ok(ScriptValue::Null);
         }
-        if let ("randomScore", [seed, ..]) = (name, &values[..]) {
-            return Ok(ScriptValue::Float(self.document.chance(seed.want_whole()?)));
+        if let ("randomScore", [seed, decides @ ..]) = (name, &values[..]) {
+            let decides = decides.first().map(ScriptValue::shown);
+            let drawn = self.document.chance(seed.want_whole()?, decides.as_deref());
+            return Ok(ScriptValue::Float(drawn));
         }
         if let Some(count) = term_counts::of_call(name, &values)? {
             return self.document.term_count(count).map(ScriptValue::Whole);

@@ -1,5 +1,6 @@
 //! Methods and members of values.
 
+use clew_platform::java_hash;
 use clew_schema::geo::GeoPoint;
 use serde_json::Value;
 
@@ -239,12 +240,7 @@ fn text_method<'a>(
         ("replace", [from, to]) => replaced(text, from.want_text()?, to.want_text()?)?,
         ("substring", [from]) => substring(text, from.want_whole()?, None)?,
         ("substring", [from, to]) => substring(text, from.want_whole()?, Some(to.want_whole()?))?,
-        ("hashCode", []) => {
-            let code = text.encode_utf16().fold(0_i32, |code, unit| {
-                code.wrapping_mul(31).wrapping_add(i32::from(unit))
-            });
-            ScriptValue::Whole(i64::from(code))
-        }
+        ("hashCode", []) => ScriptValue::Whole(i64::from(java_hash(text).cast_signed())),
         _ => return Ok(None),
     }))
 }

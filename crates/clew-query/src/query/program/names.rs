@@ -204,6 +204,11 @@ impl Parser<'_> {
         let at = self.place_before();
         self.expect("(")?;
         let mut arguments = self.arguments(")")?;
+        if let (None, "randomScore", [_, decides]) = (class, name, arguments.as_mut_slice())
+            && let Node::Text(path) = &*decides
+        {
+            *decides = Node::Value(self.field(path));
+        }
         let emits = self.purpose == ScriptPurpose::Derived && class.is_none() && name == EMIT;
         if emits && matches!(arguments.len(), 1 | 2) {
             return Ok(Node::Function(EMIT.to_string(), arguments));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clew_query::{
     BoostMode, Decay, DistanceFeature, FunctionKind, FunctionScore, Query, QueryError,
-    ScoreFunction, ScoreMode, Script, ScriptPurpose, milliseconds,
+    ScoreFunction, ScoreMode, Script, ScriptPurpose, milliseconds, seed_of,
 };
 use clew_schema::{
     FieldKind, MappedField, Rounding,
@@ -16,6 +16,8 @@ use super::nested::blocks_of;
 use super::script::{measure_clause, measured_field};
 use super::{Compiler, Node};
 use crate::query::constant::HasColumn;
+use crate::query::function::chance::{Chance, Lots};
+use crate::query::function::columns::ScriptColumn;
 use crate::query::function::query::{FunctionQuery, Joining, NestedRows, WeighedFunction};
 use crate::query::function::script::CompiledScript;
 use crate::query::function::value::{Function, NumberColumn};
@@ -117,10 +119,7 @@ impl Compiler<'_> {
         }
         let known = (measures, self.context.now_ms);
         let compiled = CompiledScript::new(script, purpose, mapping, known);
-        let snapshot = self.context.snapshot;
-        let compiled = compiled
-            .with_terms(snapshot)
-            .in_index(snapshot.index_name());
+        let compiled = compiled.over(self.context.snapshot)?;
         Ok(Function::Script(Arc::new(compiled)))
     }
 
@@ -155,26 +154,32 @@ impl Compiler<'_> {
                 })
             }
             FunctionKind::Random { seed, field } => {
-                let seed = seed.unwrap_or(self.context.now_ms);
-                let column = match field.as_deref() {
-                    // What these would tell apart is told by the document's place as well.
-                    None | Some("_seq_no" | "_id") => None,
-                    Some(path) => match self.context.snapshot.mapping.field(path) {
-                        Some(mapped) => Some(number_column(mapped)?),
-                        None => {
-                            return Err(QueryError::illegal(format!(
-                                "Field [{path}] is not mapped on [index] and cannot be used as a \
-                                 source of random numbers."
-                            )));
-                        }
-                    },
-                };
-                Ok(Function::Random {
-                    seed: u64::from_ne_bytes(seed.to_ne_bytes()),
-                    column,
-                })
+                let decides = field.as_deref().map(|path| self.deciding(path));
+                Ok(Function::Random(Chance {
+                    lots: Lots::of(self.context.snapshot),
+                    seed: seed_of(seed.unwrap_or(self.context.now_ms)),
+                    decides: decides.transpose()?,
+                }))
             }
             FunctionKind::Decay(decay) => self.decay(decay),
+        }
+    }
+
+    /// Where the values are by which chance goes.
+    fn deciding(&self, path: &str) -> Result<ScriptColumn, QueryError> {
+        let snapshot = self.context.snapshot;
+        let column = match snapshot.mapping.field(path) {
+            Some(mapped) => Some(ScriptColumn::of(mapped, &[])),
+            None => ScriptColumn::beside(snapshot, path)?,
+        };
+        match column {
+            Some(ScriptColumn::Refused(reason)) => Err(QueryError::create(reason)),
+            Some(column) => Ok(column),
+            None => Err(QueryError::create(format!(
+                "Field [{path}] is not mapped on [{}] and cannot be used as a source of random \
+                 numbers.",
+                snapshot.index_name().unwrap_or_default()
+            ))),
         }
     }
 

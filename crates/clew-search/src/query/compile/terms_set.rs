@@ -53,7 +53,7 @@ impl Compiler<'_> {
                 let purpose = ScriptPurpose::Order;
                 let known = (Vec::new(), self.context.now_ms);
                 let script = CompiledScript::new(script, purpose, mapping, known);
-                let script = script.in_index(self.context.snapshot.index_name());
+                let script = script.over(self.context.snapshot)?;
                 return Ok(TermsWanted::Script(Arc::new(script)));
             }
         };

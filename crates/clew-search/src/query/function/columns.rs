@@ -1,15 +1,21 @@
 //! Where scripts find the values of fields, and the columns of one segment that have them.
 
+use std::fmt;
 use std::net::Ipv6Addr;
+use std::sync::Arc;
 
-use clew_query::{Script, refusal_of_text};
+use clew_query::{ScriptMeasure, refusal_of_text};
 use clew_schema::{FieldKind, MappedField};
-use tantivy::SegmentReader;
 use tantivy::columnar::{Column, StrColumn};
+use tantivy::index::SegmentId;
+use tantivy::{DocId, SegmentReader};
+
+use crate::segments::{DocumentRows, Ids};
+use crate::snapshot::{INDEX_FIELD, SEQ_NO_FIELD, Snapshot};
 
 /// Where the values of a field are.
 #[derive(Clone, Debug)]
-pub(super) enum ScriptColumn {
+pub(crate) enum ScriptColumn {
     Whole(String),
     Truth(String),
     Millis(String),
@@ -20,6 +26,8 @@ pub(super) enum ScriptColumn {
     Address(String),
     Points(String),
     Same(Option<String>),
+    Ids(DocumentIds),
+    Changes(DocumentChanges),
     /// Vectors, which a measure tells whether they are there.
     Vector(usize),
     /// The value that the script is given.
@@ -31,7 +39,8 @@ pub(super) enum ScriptColumn {
 }
 
 impl ScriptColumn {
-    pub(super) fn of(field: &MappedField, script: &Script) -> Self {
+    /// Of a field, whose vectors may be measured.
+    pub(crate) fn of(field: &MappedField, measures: &[ScriptMeasure]) -> Self {
         let name = field.column();
         match &field.kind {
             FieldKind::Integer(_) => ScriptColumn::Whole(name),
@@ -47,7 +56,7 @@ impl ScriptColumn {
             FieldKind::Constant { value } => ScriptColumn::Same(value.clone()),
             FieldKind::Text { .. } => ScriptColumn::Refused(refusal_of_text(&field.path)),
             FieldKind::Vector(_) => {
-                let mut measures = script.measures().iter();
+                let mut measures = measures.iter();
                 match measures.position(|measure| measure.field == field.path) {
                     Some(measure) => ScriptColumn::Vector(measure),
                     None => ScriptColumn::refused(field),
@@ -63,8 +72,27 @@ impl ScriptColumn {
         }
     }
 
+    /// Of what the documents of a shard have beside their fields; `None` where they have nothing of that name.
+    ///
+    /// # Errors
+    /// When the ids cannot be read.
+    pub(crate) fn beside(snapshot: &Snapshot, path: &str) -> tantivy::Result<Option<Self>> {
+        Ok(match path {
+            INDEX_FIELD => {
+                let name = snapshot.index_name();
+                name.map(|name| ScriptColumn::Same(Some(name.to_string())))
+            }
+            "_id" => Some(ScriptColumn::Ids(DocumentIds::of(snapshot)?)),
+            SEQ_NO_FIELD => {
+                let rows = snapshot.rows().cloned();
+                rows.map(|rows| ScriptColumn::Changes(DocumentChanges(rows)))
+            }
+            _ => None,
+        })
+    }
+
     /// Whether there is such a field.
-    pub(super) fn is_mapped(&self) -> bool {
+    pub(crate) fn is_mapped(&self) -> bool {
         !matches!(self, ScriptColumn::Unmapped)
     }
 
@@ -89,6 +117,10 @@ impl ScriptColumn {
             ScriptColumn::Address(name) => OpenColumn::Address(columns.column_opt(name)?),
             ScriptColumn::Points(name) => OpenColumn::Points(columns.column_opt(name)?),
             ScriptColumn::Same(value) => OpenColumn::Same(value.clone()),
+            ScriptColumn::Ids(ids) => OpenColumn::Ids(ids.in_segment(reader.segment_id())),
+            ScriptColumn::Changes(changes) => {
+                OpenColumn::Changes(changes.clone(), reader.segment_id())
+            }
             ScriptColumn::Vector(measure) => OpenColumn::Vector(*measure),
             ScriptColumn::Given => OpenColumn::Given,
             ScriptColumn::Unmapped | ScriptColumn::Refused(_) => OpenColumn::None,
@@ -108,7 +140,55 @@ pub(super) enum OpenColumn {
     Address(Option<Column<Ipv6Addr>>),
     Points(Option<Column<u64>>),
     Same(Option<String>),
+    Ids(Option<Arc<Ids>>),
+    Changes(DocumentChanges, SegmentId),
     Vector(usize),
     Given,
     None,
+}
+
+/// The ids of a shard's documents.
+#[derive(Clone)]
+pub(crate) struct DocumentIds(Arc<[(SegmentId, Arc<Ids>)]>);
+
+impl DocumentIds {
+    fn of(snapshot: &Snapshot) -> tantivy::Result<Self> {
+        let segments = snapshot.readers.iter();
+        let ids = segments.map(|reader| Ok((reader.segment_id(), snapshot.ids(reader)?)));
+        ids.collect::<tantivy::Result<_>>().map(DocumentIds)
+    }
+
+    fn in_segment(&self, segment: SegmentId) -> Option<Arc<Ids>> {
+        let mut segments = self.0.iter();
+        let found = segments.find(|(own, _)| *own == segment);
+        found.map(|(_, ids)| ids.clone())
+    }
+}
+
+impl fmt::Debug for DocumentIds {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("DocumentIds")
+    }
+}
+
+/// The id of a document; nested objects have none.
+pub(super) fn id_of(ids: &Ids, doc: DocId) -> tantivy::Result<Option<String>> {
+    let rank = ids.rank(doc);
+    rank.map(|rank| ids.id(u64::from(rank))).transpose()
+}
+
+/// The numbers of the last changes of a shard's documents.
+#[derive(Clone)]
+pub(crate) struct DocumentChanges(Arc<dyn DocumentRows>);
+
+impl DocumentChanges {
+    pub(super) fn of(&self, segment: SegmentId, doc: DocId) -> tantivy::Result<Option<u64>> {
+        self.0.seq_no(segment, doc)
+    }
+}
+
+impl fmt::Debug for DocumentChanges {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("DocumentChanges")
+    }
 }

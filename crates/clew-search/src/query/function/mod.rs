@@ -1,7 +1,8 @@
 //! Scores changed by functions of a document: [`value`] reads what the functions are of, [`script`] runs those that users
-//! write, which may ask for [`terms`], and [`query`] makes the scores.
+//! write, which may ask for [`terms`], [`chance`] draws numbers, and [`query`] makes the scores.
 
-mod columns;
+pub(crate) mod chance;
+pub(crate) mod columns;
 pub(crate) mod query;
 pub(crate) mod script;
 mod terms;

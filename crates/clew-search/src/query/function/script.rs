@@ -3,10 +3,9 @@
 use std::net::Ipv6Addr;
 use std::sync::Arc;
 
-use clew_platform::mixed_bits;
 use clew_query::{
     Emitted, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptState,
-    ScriptValue, TermCount,
+    ScriptValue, TermCount, seed_of,
 };
 use clew_schema::geo::GeoPoint;
 use clew_schema::{Mapping, SourceCursor, Sources};
@@ -17,9 +16,9 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader, TantivyError};
 
-use super::columns::{OpenColumn, ScriptColumn};
+use super::chance::Lots;
+use super::columns::{OpenColumn, ScriptColumn, id_of};
 use super::terms::{SegmentTerms, ShardTerms};
-use super::value::{salt_of, unit};
 use crate::query::resolver::SegmentHits;
 use crate::snapshot::{INDEX_FIELD, Snapshot};
 
@@ -35,6 +34,7 @@ pub(crate) struct CompiledScript {
     measures: Vec<Measured>,
     /// The words that it may ask for; others have none.
     terms: Option<ShardTerms>,
+    lots: Lots,
     now_ms: i64,
 }
 
@@ -48,7 +48,7 @@ impl CompiledScript {
         let fields = script.fields().iter();
         let columns = fields.map(|path| match mapping.field(path) {
             _ if purpose == ScriptPurpose::Values && path == Script::GIVEN => ScriptColumn::Given,
-            Some(field) => ScriptColumn::of(field, script),
+            Some(field) => ScriptColumn::of(field, script.measures()),
             None => ScriptColumn::Unmapped,
         });
         CompiledScript {
@@ -57,14 +57,26 @@ impl CompiledScript {
             columns: columns.collect(),
             measures,
             terms: None,
+            lots: Lots::default(),
             now_ms,
         }
     }
 
-    /// The same over the words of a shard.
-    pub(crate) fn with_terms(mut self, snapshot: &Snapshot) -> Self {
+    /// The same over a shard: its words, what it draws, and what its documents have beside their fields.
+    ///
+    /// # Errors
+    /// When the ids of documents are asked for, and cannot be read.
+    pub(crate) fn over(mut self, snapshot: &Snapshot) -> tantivy::Result<Self> {
         self.terms = Some(ShardTerms::of(snapshot));
-        self
+        self.lots = Lots::of(snapshot);
+        for (path, column) in self.script.fields().iter().zip(&mut self.columns) {
+            if !column.is_mapped()
+                && let Some(own) = ScriptColumn::beside(snapshot, path)?
+            {
+                *column = own;
+            }
+        }
+        Ok(self)
     }
 
     /// The same over documents of an index, whose name each has as `_index`.
@@ -86,15 +98,12 @@ pub(crate) struct OpenScript {
     segment: SegmentId,
     /// Where the script asks for sources, and there are any.
     sources: Option<Mutex<SourceCursor>>,
-    /// What tells this segment's documents from another's.
-    salt: u64,
 }
 
 impl OpenScript {
     pub(crate) fn new(
         compiled: Arc<CompiledScript>,
         reader: &SegmentReader,
-        salt: u64,
     ) -> tantivy::Result<Self> {
         let columns = compiled.columns.iter();
         let columns = columns.map(|column| column.open(reader));
@@ -115,7 +124,6 @@ impl OpenScript {
             compiled,
             terms: SegmentTerms::of(reader),
             segment: reader.segment_id(),
-            salt,
         })
     }
 
@@ -125,9 +133,7 @@ impl OpenScript {
             return Ok(None);
         };
         let mut sources = sources.lock();
-        let source = sources.get(doc);
-        let source =
-            source.map_err(|error| ScriptError::new(ScriptErrorKind::State, error.to_string()))?;
+        let source = sources.get(doc).map_err(unreadable)?;
         Ok(serde_json::from_slice(source).ok())
     }
 
@@ -240,7 +246,7 @@ impl ValueScript {
     /// # Errors
     /// When a column cannot be read.
     pub fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenValueScript> {
-        let open = OpenScript::new(self.0.clone(), reader, salt_of(reader))?;
+        let open = OpenScript::new(self.0.clone(), reader)?;
         Ok(OpenValueScript(open))
     }
 }
@@ -365,6 +371,17 @@ impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
                 let texts = value.map(|text| ScriptValue::Text(text.clone().into()));
                 texts.collect()
             }
+            OpenColumn::Ids(ids) => {
+                let id = ids.as_ref().map(|ids| id_of(ids, doc)).transpose();
+                let id = id.map_err(unreadable)?.flatten();
+                id.map(|id| ScriptValue::Text(id.into()))
+                    .into_iter()
+                    .collect()
+            }
+            OpenColumn::Changes(changes, segment) => {
+                let number = changes.of(*segment, doc).map_err(unreadable)?;
+                number.map(unsigned).into_iter().collect()
+            }
             OpenColumn::Vector(measure) => {
                 let there = self.near(*measure).is_some();
                 there
@@ -404,13 +421,9 @@ impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
         shard.map_or(Ok(0), |shard| self.open.terms.count(shard, count, self.doc))
     }
 
-    #[allow(
-        clippy::cast_sign_loss,
-        reason = "the bits of a seed are taken as they are"
-    )]
-    fn chance(&mut self, seed: i64) -> f64 {
-        let own = self.open.salt ^ u64::from(self.doc);
-        unit(mixed_bits(seed as u64 ^ mixed_bits(own)))
+    fn chance(&mut self, seed: i64, decides: Option<&str>) -> f64 {
+        let place = (self.open.segment, self.doc);
+        self.open.compiled.lots.draw(seed_of(seed), decides, place)
     }
 
     fn now_ms(&self) -> i64 {
@@ -428,6 +441,10 @@ impl OneDocument<'_, '_> {
             .ok()?;
         found.get(at).map(|(_, near)| f64::from(*near))
     }
+}
+
+fn unreadable(error: TantivyError) -> ScriptError {
+    ScriptError::new(ScriptErrorKind::State, error.to_string())
 }
 
 fn unsigned<'a>(number: u64) -> ScriptValue<'a> {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use clew_platform::mixed_bits;
 use clew_query::{DecayShape, FeatureCurve, FieldModifier, NoScore, ScriptError, ValueMode};
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader, TantivyError};
 
+use super::chance::{Chance, OpenChance};
 use super::script::{CompiledScript, OpenScript};
 
 /// A column of numbers, by the name it has in every segment.
@@ -94,10 +94,7 @@ pub(crate) enum Function {
         modifier: FieldModifier,
         missing: Option<f64>,
     },
-    Random {
-        seed: u64,
-        column: Option<NumberColumn>,
-    },
+    Random(Chance),
     Decay {
         column: NumberColumn,
         /// Subtracted from the column's numbers; distances have theirs in them already.
@@ -148,35 +145,31 @@ pub(crate) struct OpenFunction {
     function: Function,
     numbers: Numbers,
     script: Option<OpenScript>,
-    /// What tells this segment's documents from another's.
-    salt: u64,
+    chance: Option<OpenChance>,
 }
 
 impl Function {
     pub(crate) fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenFunction> {
         let numbers = match self {
-            Function::Constant | Function::Script(_) | Function::Random { column: None, .. } => {
-                Numbers::None
-            }
+            Function::Constant | Function::Script(_) | Function::Random(_) => Numbers::None,
             Function::Field { column, .. }
             | Function::Decay { column, .. }
             | Function::Nearness { column, .. }
-            | Function::Feature { column, .. }
-            | Function::Random {
-                column: Some(column),
-                ..
-            } => column.open(reader)?,
+            | Function::Feature { column, .. } => column.open(reader)?,
         };
-        let salt = salt_of(reader);
         let script = match self {
-            Function::Script(script) => Some(OpenScript::new(script.clone(), reader, salt)?),
+            Function::Script(script) => Some(OpenScript::new(script.clone(), reader)?),
+            _ => None,
+        };
+        let chance = match self {
+            Function::Random(chance) => Some(chance.open(reader)?),
             _ => None,
         };
         Ok(OpenFunction {
             function: self.clone(),
             numbers,
             script,
-            salt,
+            chance,
         })
     }
 }
@@ -238,16 +231,17 @@ impl OpenFunction {
     /// # Errors
     /// What a script fails with.
     pub(crate) fn value(&self, doc: DocId, score: f64) -> Result<f64, ScriptError> {
-        match &self.script {
-            Some(script) => script.checked(doc, score),
-            None => Ok(self.plain(doc)),
+        match (&self.script, &self.chance) {
+            (Some(script), _) => script.checked(doc, score),
+            (None, Some(chance)) => Ok(chance.value(doc)),
+            (None, None) => Ok(self.plain(doc)),
         }
     }
 
     fn plain(&self, doc: DocId) -> f64 {
         match &self.function {
-            // Scripts are told apart before.
-            Function::Constant | Function::Script(_) => 1.0,
+            // Scripts and chance are told apart before.
+            Function::Constant | Function::Script(_) | Function::Random(_) => 1.0,
             Function::Field {
                 factor,
                 modifier,
@@ -258,16 +252,6 @@ impl OpenFunction {
                 let value = self.numbers.pick(doc, ValueMode::Min, |value| value);
                 let value = value.or(*missing).unwrap_or(0.0);
                 modifier.apply(value * factor)
-            }
-            Function::Random { seed, column } => {
-                let own = match column {
-                    Some(_) => self
-                        .numbers
-                        .pick(doc, ValueMode::Min, |value| value)
-                        .map_or(0, f64::to_bits),
-                    None => self.salt ^ u64::from(doc),
-                };
-                unit(mixed_bits(seed ^ mixed_bits(own)))
             }
             Function::Decay {
                 origin,
@@ -293,20 +277,4 @@ impl OpenFunction {
                 .map_or(0.0, |distance| pivot / (pivot + distance)),
         }
     }
-}
-
-/// What tells a segment's documents from another's.
-pub(crate) fn salt_of(reader: &SegmentReader) -> u64 {
-    let id = reader.segment_id().uuid_string();
-    id.bytes()
-        .fold(0, |salt, byte| mixed_bits(salt ^ u64::from(byte)))
-}
-
-/// From 0 up to, but not, 1.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "24 bits are left, which is what a score holds"
-)]
-pub(super) fn unit(number: u64) -> f64 {
-    (number >> 40) as f64 / (1_u64 << 24) as f64
 }

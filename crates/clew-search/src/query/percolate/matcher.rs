@@ -12,7 +12,7 @@ use tantivy_common::{BitSet, OwnedBytes};
 
 use super::needs::term_key;
 use crate::indexing::SegmentBuilder;
-use crate::query::{CompileContext, CompiledScript, OpenScript, VectorAnswers, plan, salt_of};
+use crate::query::{CompileContext, CompiledScript, OpenScript, VectorAnswers, plan};
 use crate::segments::Blocks;
 use crate::snapshot::Snapshot;
 
@@ -159,8 +159,8 @@ impl DocumentMatcher {
         let mapping = &self.snapshot.mapping;
         // Of what orders, nothing is asked but that it be a number.
         let compiled = CompiledScript::new(script, ScriptPurpose::Order, mapping, known);
-        let compiled = Arc::new(compiled.with_terms(&self.snapshot));
-        let open = OpenScript::new(compiled, reader, salt_of(reader))?;
+        let compiled = Arc::new(compiled.over(&self.snapshot)?);
+        let open = OpenScript::new(compiled, reader)?;
         let number = open.checked(row, f64::from(score));
         number.map(Some).map_err(QueryError::Script)
     }

@@ -2,7 +2,7 @@
 
 use clew_query::{
     BoostMode, Boosting, FieldModifier, FunctionKind, FunctionScore, Query, QueryError,
-    ScoreFunction, ScoreMode, Script, ScriptLanguage,
+    ScoreFunction, ScoreMode, Script, ScriptLanguage, seed_of,
 };
 use serde_json::Value;
 
@@ -141,7 +141,7 @@ impl Explainer<'_> {
                 )
             }
             FunctionKind::Random { seed, field } => {
-                let seed = seed.unwrap_or(self.context.now_ms);
+                let seed = seed_of(seed.unwrap_or(self.context.now_ms));
                 let field = field.as_deref().unwrap_or("null");
                 format!("random score function (seed: {seed}, field: {field})")
             }

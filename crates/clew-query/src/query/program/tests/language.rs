@@ -118,7 +118,7 @@ fn painless_is_understood() {
             "decayDateExp(params.origin, '1d', '0', 0.5, doc['at'].value) < 0.5",
             json!(true),
         ),
-        ("randomScore(42, '_seq_no')", json!(0.25)),
+        ("randomScore(42, 'price')", json!(0.25)),
         ("cosineSimilarity(params.v, doc['vector'], 5.0)", json!(0.5)),
         (
             "cosineSimilarity(params.v, doc['vector'], 1.25)",

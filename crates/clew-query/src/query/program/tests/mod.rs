@@ -53,7 +53,7 @@ impl<'a> ScriptDocument<'a> for Document<'a> {
         })
     }
 
-    fn chance(&mut self, _seed: i64) -> f64 {
+    fn chance(&mut self, _seed: i64, _decides: Option<&str>) -> f64 {
         0.25
     }
 
