@@ -141,3 +141,57 @@ class ExplanationsAsThere(ClewTest):
             fox, "no match on required clause (t:cat)", "match on prohibited clause (t:fox)", "match on required clause, product of:"])
         guarded = missed({"match_phrase": {"t": "fox quick"}}, "nests")
         self.assertEqual(guarded, [failure, ['no match on required clause (t:"fox quick")', ["no matching terms"]], WHOLE])
+
+    def test_curves_are_told_by_their_formula_with_the_numbers_of_the_document(self):
+        fields = {"qty": {"type": "long"}, "price": {"type": "float"}, "made": {"type": "date"}, "loc": {"type": "geo_point"}}
+        self.client.indices.create(index="curves", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": fields}})
+        self.index_all("curves", {"1": {"qty": 43, "made": "2023-06-14T17:30:00Z", "loc": {"lat": 29.682, "lon": -2.096}}})
+        qty = {"qty": {"origin": 40, "scale": 30, "offset": 5, "decay": 0.4}}
+        made = {"made": {"origin": "2023-06-15", "scale": "30d", "offset": "1d"}}
+        loc = {"loc": {"origin": "0,0", "scale": "2000km", "offset": "100km", "decay": 0.3}}
+        near = lambda mode="MIN": f"{mode}[Math.max(Math.abs(43.0(=doc value) - 40.0(=origin))) - 5.0(=offset), 0)]"
+        day = "MIN[Math.max(Math.abs(1.6867638E12(=doc value) - 1.6867872E12(=origin))) - 8.64E7(=offset), 0)]"
+        far = "MIN of: [Math.max(arcDistance(29.68199999537319, -2.0960000809282064(=doc value),0.0, 0.0(=origin)) - 100000.0(=offset), 0)]"
+        for curve, spec, formula in (
+            ("gauss", qty, f"exp(-0.5*pow({near()},2.0)/491.1105005717812)"),
+            ("exp", {**qty, "multi_value_mode": "avg"}, f"exp(- {near('AVG')} * 0.030543024395805165)"),
+            ("linear", qty, f"max(0.0, ((50.0 - {near()})/50.0)"),
+            ("exp", made, f"exp(- {day} * 2.674178937345468E-10)"),
+            ("gauss", loc, f"exp(-0.5*pow({far},2.0)/1.6611670901650745E12)"),
+            ("linear", {"price": {"origin": 20, "scale": 10}}, "max(0.0, ((20.0 - MIN[0.0])/20.0)"),
+        ):
+            told = self.explained({"function_score": {curve: spec}}, "curves")
+            field = next(name for name in spec if name != "multi_value_mode")
+            self.assertEqual(words(told)[2][:2], ["min of:", [f"Function for field {field}:", [formula]]], curve)
+
+    def test_objects_are_told_by_how_many_match_and_the_best(self):
+        own = {"k": {"type": "keyword"}, "c": {"type": "double"}}
+        fields = {"t": {"type": "text"}, "o": {"type": "nested", "properties": own}}
+        self.client.indices.create(index="objects", body={"settings": {"number_of_shards": 1}, "mappings": {"properties": fields}})
+        self.index_all("objects", {"1": {"t": "fox", "o": [{"k": "x", "c": 8.6}, {"k": "y", "c": 3.5}]}})
+        told = lambda query, **rest: words(self.explained({"nested": {"path": "o", "query": query, **rest}}, "objects"))
+        head = lambda count, mode: f"Score based on {count} child docs in range from 0 to 1, using score mode {mode}"
+        found = told({"term": {"o.k": "x"}}, score_mode="max")
+        self.assertEqual(found[:2], [head(1, "Max"), ["weight(o.k:x in N) [PerFieldSimilarity], result of:", found[1][1]]])
+        self.assertEqual(found[1][1][0], "score(freq=1.0), computed as boost * idf * tf from:")
+        self.assertEqual(told({"match_all": {}}), [head(2, "Avg"), ["ConstantScore(_nested_path:o)"]])
+        self.assertEqual(told({"term": {"o.k": "x"}}, score_mode="none"), [head(1, "None"), ["ConstantScore(o.k:x)^0.0"]])
+        costly = {"function_score": {"query": {"exists": {"field": "o.c"}}, "field_value_factor": {"field": "o.c"}}}
+        found = self.explained({"nested": {"path": "o", "query": costly, "score_mode": "sum"}}, "objects")
+        self.assertEqual((found["description"], round(found["value"], 4)), (head(2, "Total"), 12.1))
+        self.assertEqual(words(found)[1][2], ["match on required clause, product of:", ["# clause"], ["_nested_path:o"]])
+        self.assertEqual(round(found["details"][0]["value"], 4), 8.6)
+        # Boosts are part of the figures that they multiply.
+        boosted = {"nested": {"path": "o", "query": {"term": {"o.k": "x"}}, "boost": 3}}
+        for query in (boosted, {"bool": {"must": [{"nested": {**boosted["nested"], "boost": 1.5}}], "boost": 2}},
+                      {"dis_max": {"queries": [boosted, {"term": {"t": "cat"}}]}}):
+            told = self.explained(query, "objects")
+            while not told["description"].startswith("score("):
+                told = told["details"][0]
+            self.assertAlmostEqual(told["details"][0]["value"], 6.6, places=5)
+
+    def test_scores_of_scripts_are_told_with_their_boost(self):
+        script = {"script_score": {"query": {"match": {"t": "fox"}}, "script": {"source": "_score * 2"}, "boost": 2}}
+        told = self.explained(script)
+        self.assertEqual((told["description"], told["details"][0]), ("Boosted score, product of:", {"value": 2.0, "description": "boost", "details": []}))
+        self.assertTrue(told["details"][1]["description"].startswith("script score function, computed with script:"))

@@ -55,17 +55,18 @@ pub use vectors::{VectorAnswers, VectorStage};
 
 pub(crate) use automaton::Wildcard;
 pub(crate) use compile::{
-    TokenPlace, dictionary_terms, is_graph, matches_max, places, plan_nested, plan_recorded,
-    query_analyzer, search_fields, ways,
+    TokenPlace, dictionary_terms, is_graph, matches_max, places, plan_nested, plan_part,
+    plan_recorded, query_analyzer, search_fields, ways,
 };
 pub(crate) use constant::{DocumentSet, prefix_end};
 pub(crate) use describe::describe_unboosted;
 pub(crate) use each::{each_block, each_scored};
 pub(crate) use function::script::{CompiledScript, OpenScript};
 pub use function::script::{GivenValue, OpenValueScript, ValueScript};
+pub(crate) use function::value::{Function, NumberColumn};
 pub(crate) use literal::text_of;
 pub(crate) use matching::{matching_plan, segment_answer, unscored};
-pub(crate) use objects::may_find_objects;
+pub(crate) use objects::{may_find_objects, may_find_others};
 pub(crate) use profile::CollectorKind;
 pub use query_string::longest_expression;
 pub(crate) use query_string::tree as query_string_tree;

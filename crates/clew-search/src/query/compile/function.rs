@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::nested::blocks_of;
 use super::script::{measure_clause, measured_field};
-use super::{Compiler, Node};
+use super::{CompileContext, Compiler, Node};
 use crate::query::constant::HasColumn;
 use crate::query::function::chance::{Chance, Lots};
 use crate::query::function::columns::ScriptColumn;
@@ -161,7 +161,7 @@ impl Compiler<'_> {
                     decides: decides.transpose()?,
                 }))
             }
-            FunctionKind::Decay(decay) => self.decay(decay),
+            FunctionKind::Decay(decay) => self.context.decay(decay),
         }
     }
 
@@ -183,8 +183,48 @@ impl Compiler<'_> {
         }
     }
 
-    fn decay(&self, decay: &Decay) -> Result<Function, QueryError> {
-        let Some(mapped) = self.context.snapshot.mapping.field(&decay.field) else {
+    pub(super) fn distance_feature(
+        &self,
+        feature: &DistanceFeature,
+        factor: f32,
+    ) -> Result<Node, QueryError> {
+        let Some(mapped) = self.context.snapshot.mapping.field(&feature.field) else {
+            return Ok(Node::nothing());
+        };
+        if !matches!(
+            mapped.kind,
+            FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::GeoPoint
+        ) {
+            return Err(QueryError::create(format!(
+                "Illegal data type of [{}]![distance_feature] query can only be run on a date, \
+                 date_nanos or geo_point field type!",
+                mapped.kind.type_name()
+            )));
+        }
+        // An origin that names only a day means its end.
+        let place = self
+            .context
+            .place(mapped, Some(&feature.origin), Rounding::Up)?;
+        let pivot = place.length(&feature.pivot, "pivot")?;
+        if pivot <= 0.0 {
+            return Err(QueryError::illegal(format!(
+                "pivot must be > 0, got: {}",
+                text_of(&feature.pivot)
+            )));
+        }
+        let function = Function::Nearness {
+            column: place.column,
+            origin: place.origin,
+            pivot,
+        };
+        Ok(of_column(mapped, function, feature.boost * factor))
+    }
+}
+
+impl CompileContext<'_> {
+    /// The curve of a field's distances.
+    pub(crate) fn decay(&self, decay: &Decay) -> Result<Function, QueryError> {
+        let Some(mapped) = self.snapshot.mapping.field(&decay.field) else {
             return Err(QueryError::illegal(format!(
                 "unknown field [{}]",
                 decay.field
@@ -211,41 +251,6 @@ impl Compiler<'_> {
             shape: decay.shape,
             mode: decay.mode,
         })
-    }
-
-    pub(super) fn distance_feature(
-        &self,
-        feature: &DistanceFeature,
-        factor: f32,
-    ) -> Result<Node, QueryError> {
-        let Some(mapped) = self.context.snapshot.mapping.field(&feature.field) else {
-            return Ok(Node::nothing());
-        };
-        if !matches!(
-            mapped.kind,
-            FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::GeoPoint
-        ) {
-            return Err(QueryError::create(format!(
-                "Illegal data type of [{}]![distance_feature] query can only be run on a date, \
-                 date_nanos or geo_point field type!",
-                mapped.kind.type_name()
-            )));
-        }
-        // An origin that names only a day means its end.
-        let place = self.place(mapped, Some(&feature.origin), Rounding::Up)?;
-        let pivot = place.length(&feature.pivot, "pivot")?;
-        if pivot <= 0.0 {
-            return Err(QueryError::illegal(format!(
-                "pivot must be > 0, got: {}",
-                text_of(&feature.pivot)
-            )));
-        }
-        let function = Function::Nearness {
-            column: place.column,
-            origin: place.origin,
-            pivot,
-        };
-        Ok(of_column(mapped, function, feature.boost * factor))
     }
 
     /// The column and the place in it that distances are measured from.
@@ -305,7 +310,7 @@ impl Compiler<'_> {
         origin: Option<&Value>,
         rounding: Rounding,
     ) -> Result<(i64, Unit), QueryError> {
-        let (now_ms, utc) = (self.context.now_ms, jiff::tz::TimeZone::UTC);
+        let (now_ms, utc) = (self.now_ms, jiff::tz::TimeZone::UTC);
         let said = origin.zip(mapped.date_format());
         if let FieldKind::DateNanos { .. } = mapped.kind {
             let nanos = match said {

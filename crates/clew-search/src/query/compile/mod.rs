@@ -135,7 +135,16 @@ pub(crate) fn plan_nested(
     context: &CompileContext<'_>,
     scope: Option<&str>,
 ) -> Result<Plan, QueryError> {
-    planned(query, context, (scope, false), None)
+    plan_part(query, context, (scope, 1.0))
+}
+
+/// The same for a part of a query, whose scores what stands around it multiplies.
+pub(crate) fn plan_part(
+    query: &Query,
+    context: &CompileContext<'_>,
+    part: (Option<&str>, f32),
+) -> Result<Plan, QueryError> {
+    planned(query, context, (part, false), None)
 }
 
 /// The same as [`plan`], whose steps are noted by a recorder if there is one; `ranks` says that its best hits are wanted, which
@@ -146,13 +155,13 @@ pub(crate) fn plan_recorded(
     (ranks, recorder): (bool, Option<&QueryRecorder>),
 ) -> Result<Plan, QueryError> {
     let recording = recorder.map(|recorder| Recording::new(recorder.watch().clone()));
-    planned(query, context, (None, ranks), recording)
+    planned(query, context, ((None, 1.0), ranks), recording)
 }
 
 fn planned(
     query: &Query,
     context: &CompileContext<'_>,
-    (scope, ranks): (Option<&str>, bool),
+    ((scope, factor), ranks): ((Option<&str>, f32), bool),
     recording: Option<Recording>,
 ) -> Result<Plan, QueryError> {
     let mut compiler = Compiler {
@@ -168,7 +177,7 @@ fn planned(
         beside: Vec::new(),
         weights: None,
     };
-    let node = compiler.node(query, 1.0)?;
+    let node = compiler.node(query, factor)?;
     Ok(Plan {
         steps: compiler.recording.and_then(Recording::root),
         query: node.query,

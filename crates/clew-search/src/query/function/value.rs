@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use clew_query::{DecayShape, FeatureCurve, FieldModifier, NoScore, ScriptError, ValueMode};
+use clew_query::{
+    DecayShape, FeatureCurve, FieldModifier, NoScore, ScriptError, ScriptValue, ValueMode,
+};
 use clew_schema::geo::GeoPoint;
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader, TantivyError};
@@ -61,6 +63,25 @@ impl Numbers {
             Numbers::Metres(column, origin) => {
                 let metres = |code| GeoPoint::decode(code).metres_to(*origin);
                 mode.pick(column.values_for_doc(doc).map(|code| change(metres(code))))
+            }
+        }
+    }
+
+    /// The document's numbers as Java writes them, or its points.
+    pub(crate) fn texts(&self, doc: DocId) -> Vec<String> {
+        let text = |number: f64| ScriptValue::Float(number).shown().into_owned();
+        match self {
+            Numbers::None => Vec::new(),
+            Numbers::Whole(column) => {
+                let values = column.values_for_doc(doc);
+                values.map(|value| text(float(value))).collect()
+            }
+            Numbers::Float(column) => column.values_for_doc(doc).map(text).collect(),
+            Numbers::Metres(column, _) => {
+                let points = column.values_for_doc(doc).map(GeoPoint::decode);
+                points
+                    .map(|point| ScriptValue::Point(point).shown().into_owned())
+                    .collect()
             }
         }
     }

@@ -9,15 +9,20 @@ impl Explainer<'_> {
     /// The score of a feature; that the document has it is known.
     pub(super) fn feature(&self, score: f32, query: &RankFeature) -> Result<Explained, QueryError> {
         // A line gives the value as it is kept.
-        let value = self.score(&Query::RankFeature(RankFeature {
+        let unboosted = Explainer {
+            factor: 1.0,
+            ..*self
+        };
+        let value = unboosted.score(&Query::RankFeature(RankFeature {
             curve: FeatureCurve::Linear,
             boost: 1.0,
             ..query.clone()
         }))?;
         let value = value.unwrap_or_default();
+        let weight = query.boost * self.factor;
         let (name, formula, figures) = match query.curve {
             FeatureCurve::Saturation { pivot } => {
-                let pivot = pivot.unwrap_or_else(|| pivot_of(score / query.boost, value));
+                let pivot = pivot.unwrap_or_else(|| pivot_of(score / weight, value));
                 ("Saturation", "w * S / (S + k)", vec![told(pivot, PIVOT)])
             }
             FeatureCurve::Log { scaling_factor } => {
@@ -31,7 +36,7 @@ impl Explainer<'_> {
             FeatureCurve::Linear => ("Linear", "w * S", Vec::new()),
         };
         let (field, feature) = self.named(&query.field);
-        let mut details = vec![told(query.boost, "w, weight of this function")];
+        let mut details = vec![told(weight, "w, weight of this function")];
         details.extend(figures);
         details.push(told(value, "S, feature value"));
         let description = format!(

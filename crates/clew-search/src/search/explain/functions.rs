@@ -16,12 +16,17 @@ impl Explainer<'_> {
         score: f32,
         query: &FunctionScore,
     ) -> Result<Explained, QueryError> {
-        let Some(mut inner) = self.node(&query.query)? else {
+        let Some(inner) = self.boosted(query.boost).node(&query.query)? else {
             return Ok(Explained::new(score, describe(&query.query), Vec::new()));
         };
-        inner.value *= query.boost;
-        if let Some(script) = script_of(query) {
-            return Ok(of_script(score, script, inner));
+        if let Some((script, boost)) = script_of(query) {
+            if (boost - 1.0).abs() <= f32::EPSILON {
+                return Ok(of_script(score, script, inner));
+            }
+            let made = of_script(score / boost, script, inner);
+            let boost = Explained::new(boost, "boost", Vec::new());
+            let details = vec![boost, made];
+            return Ok(Explained::new(score, "Boosted score, product of:", details));
         }
         if query.functions.is_empty() {
             return Ok(inner);
@@ -70,6 +75,7 @@ impl Explainer<'_> {
             FunctionKind::Script(script) | FunctionKind::Test(script) => {
                 of_script(value, script, inner.clone())
             }
+            FunctionKind::Decay(decay) => self.decay(value, decay)?,
             kind => Explained::new(value, self.words_of(kind), Vec::new()),
         };
         if let Some(weight) = function.weight {
@@ -110,10 +116,9 @@ impl Explainer<'_> {
         boosting: &Boosting,
     ) -> Result<Explained, QueryError> {
         let description = format!("weight({}), result of:", describe(query));
-        let Some(mut inner) = self.node(&boosting.positive)? else {
+        let Some(mut inner) = self.boosted(boosting.boost).node(&boosting.positive)? else {
             return Ok(Explained::new(score, description, Vec::new()));
         };
-        inner.value *= boosting.boost;
         if self.node(&boosting.negative)?.is_some() {
             let negative = describe(&boosting.negative);
             let factor = Explained::new(
@@ -145,24 +150,24 @@ impl Explainer<'_> {
                 let field = field.as_deref().unwrap_or("null");
                 format!("random score function (seed: {seed}, field: {field})")
             }
-            FunctionKind::Decay(decay) => format!("Function for field {}:", decay.field),
-            FunctionKind::Constant | FunctionKind::Script(_) | FunctionKind::Test(_) => {
-                "constant score 1.0 - no function provided".to_string()
-            }
+            FunctionKind::Constant
+            | FunctionKind::Decay(_)
+            | FunctionKind::Script(_)
+            | FunctionKind::Test(_) => "constant score 1.0 - no function provided".to_string(),
         }
     }
 }
 
-/// The script of a query whose score is what a script makes of it, as `script_score` has it.
-fn script_of(query: &FunctionScore) -> Option<&Script> {
+/// The script of a query whose score is what a script makes of it, as `script_score` has it, and its boost.
+fn script_of(query: &FunctionScore) -> Option<(&Script, f32)> {
     match query.functions.as_slice() {
         [
             ScoreFunction {
                 filter: None,
-                weight: Some(_),
+                weight: Some(boost),
                 kind: FunctionKind::Script(script),
             },
-        ] if query.boost_mode == BoostMode::Replace => Some(script),
+        ] if query.boost_mode == BoostMode::Replace => Some((script, *boost)),
         _ => None,
     }
 }

@@ -1,9 +1,11 @@
 //! Where a document's score comes from, as a tree: the query's clauses that match, and for terms
 //! the figures of BM25.
 
+mod decay;
 mod features;
 mod functions;
 mod misses;
+mod nested;
 mod words;
 
 use std::borrow::Borrow;
@@ -18,7 +20,7 @@ use self::words::{in_lucenes_words, read};
 use super::rescore::score_of;
 use crate::query::{
     CompileContext, VectorAnswers, describe, describe_unboosted, in_each_field, may_find_objects,
-    plan, query_analyzer, query_string_tree, search_fields,
+    plan_part, query_analyzer, query_string_tree, search_fields,
 };
 use crate::snapshot::Snapshot;
 
@@ -76,7 +78,7 @@ pub fn explain_search(
     let explained = explain(snapshot, query, vectors, now_ms, place)?;
     Ok(
         explained.map(|told| match may_find_objects(query, &snapshot.mapping) {
-            true => of_documents(told),
+            true => of_rows(told, WHOLE_DOCUMENT),
             false => told,
         }),
     )
@@ -110,19 +112,22 @@ const FAILURE: &str = "Failure to meet condition(s) of required/prohibited claus
 /// What all whole documents have, and no nested object.
 const WHOLE_DOCUMENT: &str = "FieldExistsQuery [field=_primary_term]";
 
-/// An explanation together with the clause that leaves whole documents only, as OpenSearch adds it.
-fn of_documents(told: Explained) -> Explained {
+/// An explanation together with the clause that leaves whole documents only, or objects of a path, as OpenSearch adds it.
+fn of_rows(told: Explained, which: &str) -> Explained {
     if told.description == "*:*" {
-        let boost = match (told.value - 1.0).abs() > f32::EPSILON {
-            true => format!("^{:?}", told.value),
-            false => String::new(),
-        };
-        let description = format!("ConstantScore({WHOLE_DOCUMENT}){boost}");
-        return Explained::new(told.value, description, Vec::new());
+        return constant(told.value, which);
     }
-    let is_whole = Explained::new(1.0, WHOLE_DOCUMENT, Vec::new());
-    let clause = required(is_whole);
+    let clause = required(Explained::new(1.0, which, Vec::new()));
     Explained::new(told.value, "sum of:", vec![told, clause])
+}
+
+/// A score that does not depend on how something matches.
+fn constant(score: f32, matched: &str) -> Explained {
+    let mut description = format!("ConstantScore({matched})");
+    if (score - 1.0).abs() > f32::EPSILON {
+        description.push_str(&format!("^{score:?}"));
+    }
+    Explained::new(score, description, Vec::new())
 }
 
 /// A clause that must match and whose score does not count, which no constant stands around.
@@ -144,10 +149,17 @@ fn required(matched: Explained) -> Explained {
     )
 }
 
+#[derive(Clone, Copy)]
 struct Explainer<'a> {
     context: CompileContext<'a>,
+    /// The place of the segment in the snapshot.
+    segment: usize,
     reader: &'a SegmentReader,
+    /// The row: a document, or an object of `scope`.
     doc: DocId,
+    scope: Option<&'a str>,
+    /// What the queries around multiply scores with.
+    factor: f32,
 }
 
 impl<'a> Explainer<'a> {
@@ -164,15 +176,24 @@ impl<'a> Explainer<'a> {
                 now_ms,
                 vectors,
             },
+            segment,
             reader: snapshot.readers.get(segment)?,
             doc,
+            scope: None,
+            factor: 1.0,
         })
+    }
+
+    /// The same of what is inside a query that has a boost.
+    fn boosted(self, boost: f32) -> Self {
+        let factor = self.factor * boost;
+        Explainer { factor, ..self }
     }
 }
 
 impl Explainer<'_> {
     fn weight(&self, query: &Query) -> Result<Box<dyn Weight>, QueryError> {
-        let plan = plan(query, &self.context)?;
+        let plan = plan_part(query, &self.context, (self.scope, self.factor))?;
         let scoring = EnableScoring::enabled_from_searcher(self.context.snapshot.stub());
         Ok(plan.query.weight(scoring)?)
     }
@@ -208,8 +229,9 @@ impl Explainer<'_> {
             Query::DisMax {
                 queries,
                 tie_breaker,
-                ..
-            } => self.best(score, queries, *tie_breaker)?,
+                boost,
+            } => self.boosted(*boost).best(score, queries, *tie_breaker)?,
+            Query::Nested(nested) => self.nested(score, nested)?,
             Query::MultiMatch(multi) => match self.in_fields(score, multi)? {
                 Some(explained) => explained,
                 None => self.leaf(score, query, &*weight),
@@ -221,13 +243,7 @@ impl Explainer<'_> {
             },
             Query::Match(clause) => self.terms(score, query, clause, &*weight)?,
             Query::MatchAll { .. } => Explained::new(score, "*:*", Vec::new()),
-            Query::ConstantScore { filter, boost } => {
-                let mut description = format!("ConstantScore({})", describe(filter));
-                if (boost - 1.0).abs() > f32::EPSILON {
-                    description.push_str(&format!("^{boost:?}"));
-                }
-                Explained::new(score, description, Vec::new())
-            }
+            Query::ConstantScore { filter, .. } => constant(score, &describe(filter)),
             leaf => self.leaf(score, leaf, &*weight),
         };
         Ok(Some(explained))
@@ -236,8 +252,9 @@ impl Explainer<'_> {
     /// The clauses that match; those that only must are told to add nothing.
     fn clauses(&self, score: f32, clauses: &Bool) -> Result<Explained, QueryError> {
         let mut details = Vec::new();
+        let scored = self.boosted(clauses.boost);
         for clause in clauses.must.iter().chain(&clauses.should) {
-            details.extend(self.node(clause)?);
+            details.extend(scored.node(clause)?);
         }
         for clause in &clauses.filter {
             if self.node(clause)?.is_some() {
@@ -252,7 +269,7 @@ impl Explainer<'_> {
             &clauses.must_not,
         ];
         let count: usize = parts.iter().map(|part| part.len()).sum();
-        Ok(summed(score, details, (clauses.boost, count == 1)))
+        Ok(summed(score, details, count == 1))
     }
 
     /// A text in several fields; `None` where it is not looked for in each of them by itself.
@@ -263,10 +280,11 @@ impl Explainer<'_> {
             Some(Query::DisMax {
                 queries,
                 tie_breaker,
-                ..
+                boost,
             }) => {
                 let queries = queries.into_iter().map(fitting);
-                self.best(score, queries, tie_breaker).map(Some)
+                let inside = self.boosted(boost);
+                inside.best(score, queries, tie_breaker).map(Some)
             }
             Some(only) => self.node(&fitting(only)),
             None => Ok(None),
@@ -318,7 +336,7 @@ impl Explainer<'_> {
             term.boost = clause.boost;
             details.extend(self.node(&Query::Match(term))?);
         }
-        Ok(summed(score, details, (1.0, false)))
+        Ok(summed(score, details, false))
     }
 
     /// Words by where they stand, which score by how often that is.
@@ -328,7 +346,11 @@ impl Explainer<'_> {
         let frequency = told.and_then(|told| figure(&read(&told), "frequency"));
         let query = describe_unboosted(&Query::Intervals(intervals.clone()));
         let details = vec![
-            Explained::new(intervals.boost, "w, weight of this function", Vec::new()),
+            Explained::new(
+                intervals.boost * self.factor,
+                "w, weight of this function",
+                Vec::new(),
+            ),
             Explained::new(1.0, PIVOT, Vec::new()),
             Explained::new(
                 frequency.unwrap_or_default(),
@@ -398,11 +420,7 @@ fn have_synonyms(found: &[Token]) -> bool {
 }
 
 /// The sum of what clauses give; one that is alone is told by itself.
-fn summed(score: f32, mut details: Vec<Explained>, (boost, is_alone): (f32, bool)) -> Explained {
-    if (boost - 1.0).abs() > f32::EPSILON {
-        details.push(Explained::new(boost, "boost", Vec::new()));
-        return Explained::new(score, "product of sum and boost:", details);
-    }
+fn summed(score: f32, mut details: Vec<Explained>, is_alone: bool) -> Explained {
     match details.pop() {
         Some(only) if is_alone && details.is_empty() => only,
         last => {
