@@ -66,6 +66,19 @@ class SearchesAsThere(ClewTest):
         simple = {"query": "quick the + the fox", "fields": ["t"]}
         self.assertEqual([hit["_id"] for hit in self.hits("s1", query={"simple_query_string": simple})], ["1"])
 
+    def test_keywords_with_norms_are_as_long_as_they_have_values(self):
+        values = [["a"], ["a", "b"], ["a", "b", "c"], ["a", "a", "b", "c", "d"], ["b"], list("cdefghij"), ["a", "a", "a"]]
+        fields = {"k": {"type": "keyword", "norms": True}, "p": {"type": "keyword"}}
+        self.make("kn", fields, {str(id): {"k": one, "p": one} for id, one in enumerate(values)})
+        expected = {"0": 0.5104183, "6": 0.5104183, "1": 0.42711172, "2": 0.3671829, "3": 0.32200217}
+        for query in ({"term": {"k": "a"}}, {"match": {"k": "a"}}, {"query_string": {"query": "k:a"}}, {"fuzzy": {"k": "a"}}):
+            self.assert_scores("kn", query, expected)
+        self.assert_scores("kn", {"term": {"k": "h"}}, {"5": 0.9640703})
+        self.assert_scores("kn", {"term": {"p": "a"}}, dict.fromkeys(expected, 0.5104183))
+        told = self.client.explain(index="kn", id="3", body={"query": {"term": {"k": "a"}}})["explanation"]
+        length = told["details"][0]["details"][2]["details"][3]
+        self.assertEqual((length["description"], length["value"]), ("dl, length of field", 4))
+
     def test_ranges_over_all_fields_pass_over_those_that_have_none(self):
         self.make("s1", {"w": {"type": "wildcard"}, "k": {"type": "keyword"}}, {"1": {"w": "b", "k": "b"}, "2": {"w": "b", "k": "z"}})
         for text in ("[a TO c]", "<c"):

@@ -1,11 +1,11 @@
-//! What a text field says that its index keeps of words: `norms` and `index_options`.
+//! What a field of words says that its index keeps of them: `norms` and `index_options`.
 //!
 //! The index keeps words with their places, and texts with their lengths, whatever is said. What is said decides what
 //! queries may go by, so that they answer as where the rest is not there.
 
 use serde_json::Value;
 
-use super::field::{FieldKind, MappedField, TextStyle};
+use super::field::{FieldKind, KeywordStyle, MappedField, TextStyle};
 use crate::similarity::Counted;
 
 impl MappedField {
@@ -19,6 +19,14 @@ impl MappedField {
             lengths: keeps_any && !self.says("norms", &["false"]),
             frequencies: keeps_any && !self.says("index_options", &["docs"]),
         }
+    }
+
+    /// Whether scores go by how many different values a document has, of which the column tells.
+    pub fn counts_values(&self) -> bool {
+        let kind = &self.kind;
+        let is_keyword =
+            matches!(kind, FieldKind::Keyword { style, .. } if *style == KeywordStyle::Keyword);
+        is_keyword && self.says("norms", &["true"])
     }
 
     /// Whether queries may ask where words stand in a text.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clew_schema::similarity::{Bm25Parts, Weigher};
+use tantivy::columnar::StrColumn;
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
@@ -18,6 +19,8 @@ pub(crate) struct WeighedTerm {
     pub(crate) field: Field,
     pub(crate) terms: Vec<Term>,
     pub(crate) weigher: Arc<Weigher>,
+    /// Whether the field is as long as a document has values of it.
+    pub(crate) counts_values: bool,
 }
 
 impl Query for WeighedTerm {
@@ -39,10 +42,14 @@ impl WeighedTerm {
         if postings.is_empty() {
             return Ok(None);
         }
+        let lengths = match self.counts_values {
+            true => Lengths::of_values(reader, self.field)?,
+            false => Lengths::open(reader, self.field)?,
+        };
         let mut scorer = WeighedScorer {
             postings,
             doc: 0,
-            lengths: Lengths::open(reader, self.field)?,
+            lengths,
             weigher: self.weigher.clone(),
             boost,
         };
@@ -72,10 +79,18 @@ impl Weight for WeighedTerm {
     }
 }
 
+/// What the similarity is called under which all matches score the same.
+const BOOLEAN: &str = "boolean";
+
 /// Where a score comes from, as tantivy tells it of its own terms.
 pub(super) fn told(weigher: &Weigher, frequency: f32, length: f32) -> Explanation {
     let score = weigher.score(frequency, length);
     let Some(parts) = weigher.bm25(frequency, length) else {
+        if weigher.name() == BOOLEAN {
+            let mut explanation = Explanation::new("score(BooleanWeight), computed from:", score);
+            explanation.add_const("boost, query boost", score);
+            return explanation;
+        }
         let text = format!("score({}, freq={frequency:?})", weigher.name());
         let mut explanation = Explanation::new_with_string(text, score);
         explanation.add_const("freq, occurrences of term within document", frequency);
@@ -124,21 +139,42 @@ fn rarity(parts: &Bm25Parts) -> Explanation {
 }
 
 /// How long a field is, document by document.
-pub(super) struct Lengths(Option<FieldNormReader>);
+pub(super) enum Lengths {
+    /// One, as they are not kept.
+    One,
+    Kept(FieldNormReader),
+    /// As many as there are values.
+    Values(StrColumn),
+}
 
 impl Lengths {
     pub(super) fn open(reader: &SegmentReader, field: Field) -> tantivy::Result<Self> {
-        Ok(Lengths(reader.fieldnorms_readers().get_field(field)?))
+        let norms = reader.fieldnorms_readers().get_field(field)?;
+        Ok(norms.map_or(Lengths::One, Lengths::Kept))
     }
 
-    /// One where lengths are not kept.
+    fn of_values(reader: &SegmentReader, field: Field) -> tantivy::Result<Self> {
+        let column = reader.schema().get_field_name(field);
+        let column = reader.fast_fields().str(column)?;
+        Ok(column.map_or(Lengths::One, Lengths::Values))
+    }
+
     #[allow(
         clippy::cast_precision_loss,
         reason = "lengths are single precision in scores wherever they are computed"
     )]
     pub(super) fn of(&self, doc: DocId) -> f32 {
-        let norms = self.0.as_ref();
-        norms.map_or(1.0, |norms| norms.fieldnorm(doc) as f32)
+        match self {
+            Lengths::One => 1.0,
+            Lengths::Kept(norms) => norms.fieldnorm(doc) as f32,
+            Lengths::Values(column) => {
+                let count = column.ords().values_for_doc(doc).count();
+                let count = u32::try_from(count).unwrap_or(u32::MAX);
+                // As exact as a length that is kept.
+                let kept = FieldNormReader::fieldnorm_to_id(count);
+                FieldNormReader::id_to_fieldnorm(kept) as f32
+            }
+        }
     }
 }
 

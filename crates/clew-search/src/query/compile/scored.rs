@@ -83,6 +83,7 @@ impl Compiler<'_> {
             field,
             terms,
             weigher,
+            counts_values: mapped.counts_values(),
         };
         Ok(Node {
             at_least: own.saturating_sub(snapshot.dead_docs()),
@@ -164,7 +165,8 @@ impl Compiler<'_> {
         };
         let similarity = self.similarity(mapped);
         let counted = mapped.counted();
-        if similarity != Similarity::USUAL || counted != Counted::ALL {
+        let counts_values = mapped.counts_values();
+        if similarity != Similarity::USUAL || counted != Counted::ALL || counts_values {
             let of_term = self.term_statistics(similarity, (&term, &found), blend)?;
             let statistics = snapshot.statistics(mapped)?;
             let weigher = Weigher::new(similarity, statistics, &[of_term]).counting(counted);
@@ -173,6 +175,7 @@ impl Compiler<'_> {
                 field: term.field(),
                 terms: vec![term],
                 weigher,
+                counts_values,
             });
             return Ok(known(Node::scored(query, boost)));
         }
