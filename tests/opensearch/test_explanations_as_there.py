@@ -190,6 +190,24 @@ class ExplanationsAsThere(ClewTest):
                 told = told["details"][0]
             self.assertAlmostEqual(told["details"][0]["value"], 6.6, places=5)
 
+    def test_hits_inside_of_hits_tell_of_themselves(self):
+        own = {"k": {"type": "keyword"}, "t": {"type": "text"}}
+        body = {"settings": {"number_of_shards": 1}, "mappings": {"properties": {"g": {"type": "keyword"}, "o": {"type": "nested", "properties": own}}}}
+        self.client.indices.create(index="objects", body=body)
+        self.index_all("objects", {"1": {"g": "a", "o": [{"k": "x", "t": "wind"}, {"k": "y", "t": "wind sea"}, {"k": "x", "t": "old"}]}})
+        query = {"bool": {"must": [{"match": {"o.t": "wind"}}], "should": [{"term": {"o.k": {"value": "x", "_name": "isx"}}}]}}
+        nested = {"nested": {"path": "o", "query": query, "inner_hits": {"explain": True}}}
+        hits = self.client.search(index="objects", body={"query": nested})["hits"]["hits"][0]["inner_hits"]["o"]["hits"]["hits"]
+        self.assertEqual([(hit["_nested"]["offset"], hit.get("matched_queries")) for hit in hits], [(0, ["isx"]), (1, None)])
+        for hit in hits:
+            told = hit["_explanation"]
+            self.assertAlmostEqual(told["value"], hit["_score"], places=5)
+            self.assertTrue(hit["_node"])
+        self.assertEqual([part["description"].split(" in ")[0] for part in hits[0]["_explanation"]["details"]], ["weight(o.t:wind", "weight(o.k:x"])
+        grouped = {"query": {"term": {"g": "a"}}, "collapse": {"field": "g", "inner_hits": {"name": "all", "explain": True}}}
+        hit = self.client.search(index="objects", body=grouped)["hits"]["hits"][0]["inner_hits"]["all"]["hits"]["hits"][0]
+        self.assertAlmostEqual(hit["_explanation"]["value"], hit["_score"], places=5)
+
     def test_scores_of_scripts_are_told_with_their_boost(self):
         script = {"script_score": {"query": {"match": {"t": "fox"}}, "script": {"source": "_score * 2"}, "boost": 2}}
         told = self.explained(script)

@@ -60,8 +60,8 @@ pub use search::{
     Combine, DocVisitor, Explained, FieldFigures, InnerFound, InnerRequest, KeyCursor, Kin,
     Likeness, MergedHit, MergedHits, Relation, Rescore, ShardHit, ShardRequest, ShardResult,
     SimilarTerm, Slot, SortObjects, Spelling, TermFigures, Threads, Total, TrackTotal, Vocabulary,
-    explain, explain_miss, explain_search, field_figures, in_time, inner_hits, kin_of, merge_hits,
-    rescore, search, share, similar_terms, term_docs, term_figures, vocabulary,
+    explain, explain_inside, explain_miss, explain_search, field_figures, in_time, inner_hits,
+    kin_of, merge_hits, rescore, search, share, similar_terms, term_docs, term_figures, vocabulary,
 };
 pub use segments::{
     Blocks, DocumentRow, DocumentRows, FilterCache, FilterCacheFigures, Ids, Scope, SegmentBits,

@@ -131,7 +131,7 @@ fn explained(
     Ok((explained, took))
 }
 
-fn explained_bytes(explained: &Explained) -> usize {
+pub(super) fn explained_bytes(explained: &Explained) -> usize {
     let own = size_of::<Explained>() + explained.description.len();
     own + explained.details.iter().map(explained_bytes).sum::<usize>()
 }

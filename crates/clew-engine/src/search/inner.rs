@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use clew_platform::Reservation;
-use clew_query::QueryError;
+use clew_query::{Query, QueryError};
 use clew_schema::Mapping;
 use clew_search::{
     CompileContext, InnerFound, InnerRequest, Kin, Scope, ShardHit, ShardRequest, Stopwatch,
-    TrackTotal, VectorAnswers, inner_hits, kin_of,
+    TrackTotal, VectorAnswers, explain_inside, inner_hits, kin_of,
 };
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -14,9 +14,9 @@ use tantivy::DocId;
 
 use super::times::unless_stopped;
 use crate::base::error::EngineError;
-use crate::search::fetch::{Lookup, fetch, timed};
+use crate::search::fetch::{Lookup, explained_bytes, fetch, timed};
 use crate::search::pinned::PinnedShard;
-use crate::search::request::{Hit, InnerHits, InnerResult, NestedStep, Within};
+use crate::search::request::{Hit, InnerHits, InnerResult, MatchedQuery, NestedStep, Within};
 use crate::shard::SegmentView;
 
 /// Fills in what is wanted from inside hits, which lie at `places`: target, segment, row.
@@ -194,6 +194,7 @@ impl Inside<'_> {
         };
         let hits = found.iter().map(read);
         let mut hits = hits.collect::<Result<Vec<_>, _>>()?;
+        self.tell(wish, found, &mut hits)?;
         if !wish.inner.is_empty() {
             let parents: Vec<_> = found.iter().map(|hit| (hit.segment, hit.doc)).collect();
             let around = match &wish.within {
@@ -206,6 +207,56 @@ impl Inside<'_> {
             }
         }
         Ok(hits)
+    }
+}
+
+impl Inside<'_> {
+    /// Says of hits which named queries they match, and where their scores come from where that is asked for.
+    fn tell(
+        &self,
+        wish: &InnerHits,
+        found: &[ShardHit],
+        hits: &mut [Hit],
+    ) -> Result<(), EngineError> {
+        let named = wish.query.all().filter_map(|query| match query {
+            Query::Named { name, query } => Some((name, &**query)),
+            _ => None,
+        });
+        let named: Vec<(&String, &Query)> = named.collect();
+        if named.is_empty() && !wish.explain {
+            return Ok(());
+        }
+        let path = match &wish.within {
+            Within::Nested(path) => Some(path.as_str()),
+            Within::Kin(_) | Within::Group { .. } => None,
+        };
+        let knn = self.target.knn();
+        let mut vectors = VectorAnswers::default();
+        let stage = knn.stage(self.now_ms);
+        stage.add(&mut vectors, &wish.query, path)?;
+        let context = CompileContext {
+            snapshot: &self.target.view.snapshot,
+            now_ms: self.now_ms,
+            vectors: &vectors,
+        };
+        for (found, hit) in found.iter().zip(hits) {
+            unless_stopped()?;
+            let place = (found.segment, found.doc);
+            for (name, query) in &named {
+                if explain_inside(&context, query, path, place)?.is_some() {
+                    hit.matched_queries.push(MatchedQuery {
+                        name: (*name).clone(),
+                        score: None,
+                    });
+                }
+            }
+            if wish.explain {
+                hit.explanation = explain_inside(&context, &wish.query, path, place)?;
+                let bytes = hit.explanation.as_ref().map_or(0, explained_bytes);
+                self.memory.lock().grow(bytes)?;
+            }
+        }
+        Ok(())
     }
 }
 

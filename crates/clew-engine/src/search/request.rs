@@ -195,6 +195,8 @@ pub struct InnerHits {
     pub sort: Vec<SortKey>,
     /// Whether they carry their part of the source.
     pub source: bool,
+    /// Whether they say where their score comes from.
+    pub explain: bool,
     /// What is wanted from inside each of them.
     pub inner: Vec<InnerHits>,
 }

@@ -149,6 +149,7 @@ fn groups_are_looked_into_for_as_long_as_there_is_time() {
                 size: 3,
                 sort: vec![],
                 source: true,
+                explain: false,
                 inner: vec![],
             }],
         });

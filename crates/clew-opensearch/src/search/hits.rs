@@ -116,7 +116,7 @@ impl<'a> HitWriter<'a> {
         if let Some(explanation) = hit.explanation.as_ref().filter(|_| spec.explain) {
             json.key("_explanation").value(&explained(explanation));
         }
-        let around = (self.outer, self.now_ms, self.fetching);
+        let around = ((self.outer, self.node), self.now_ms, self.fetching);
         inner::write(json, &spec.inner, hit, around)?;
         json.end_object();
         Ok(())

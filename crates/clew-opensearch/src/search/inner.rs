@@ -73,6 +73,7 @@ impl InnerSpec {
             size: self.spec.size,
             sort: self.spec.sort.clone(),
             source: output.needs_source(),
+            explain: output.explain,
             inner: self
                 .spec
                 .output
@@ -341,7 +342,7 @@ pub(super) fn write(
     json: &mut JsonWriter,
     specs: &[InnerSpec],
     around: &Hit,
-    (outer, now_ms, fetching): (&Output, i64, Option<Fetching<'_>>),
+    ((outer, node), now_ms, fetching): ((&Output, &str), i64, Option<Fetching<'_>>),
 ) -> Result<(), ApiError> {
     if specs.is_empty() || around.inner.is_empty() {
         return Ok(());
@@ -372,7 +373,7 @@ pub(super) fn write(
         json.key("max_score");
         write_score(json, result.max_score);
         json.key("hits").begin_array();
-        let writer = HitWriter::new(&spec.spec.output, outer, "", now_ms).noting(inside);
+        let writer = HitWriter::new(&spec.spec.output, outer, node, now_ms).noting(inside);
         for hit in &result.hits {
             writer.write(json, hit)?;
         }

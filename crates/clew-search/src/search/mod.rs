@@ -35,7 +35,7 @@ mod top;
 mod total;
 
 pub use cursor::{KeyCursor, Slot};
-pub use explain::{Explained, explain, explain_miss, explain_search};
+pub use explain::{Explained, explain, explain_inside, explain_miss, explain_search};
 pub use figures::{FieldFigures, TermFigures, Vocabulary, field_figures, term_figures, vocabulary};
 pub use hit::{MergedHit, ShardHit};
 pub use inner::{InnerFound, InnerRequest, inner_hits};

@@ -76,6 +76,7 @@ fn of_group(request: &SearchRequest, query: Query, wish: &InnerHits) -> SearchRe
         control: SearchControl {
             slice: request.control.slice,
             weighed_together: request.control.weighed_together,
+            explain: wish.explain,
             collapse: field.map(|field| Collapse {
                 field,
                 inner: Vec::new(),

@@ -63,6 +63,28 @@ pub fn explain(
     explainer.node(query)
 }
 
+/// Explains what an object of a nested path, or a document where there is none, scores by a query over such; `None` when it does
+/// not match.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_inside(
+    context: &CompileContext<'_>,
+    query: &Query,
+    path: Option<&str>,
+    place: (usize, DocId),
+) -> Result<Option<Explained>, QueryError> {
+    let (snapshot, vectors) = (context.snapshot, context.vectors);
+    let Some(explainer) = Explainer::of(snapshot, vectors, context.now_ms, place) else {
+        return Ok(None);
+    };
+    let inside = Explainer {
+        scope: path,
+        ..explainer
+    };
+    inside.node(query)
+}
+
 /// Explains the score of a document by the query of a search, which finds whole documents alone; `None` when it does not
 /// match.
 ///
