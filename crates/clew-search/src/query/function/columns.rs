@@ -154,7 +154,9 @@ pub(crate) struct DocumentIds(Arc<[(SegmentId, Arc<Ids>)]>);
 impl DocumentIds {
     fn of(snapshot: &Snapshot) -> tantivy::Result<Self> {
         let segments = snapshot.readers.iter();
-        let ids = segments.map(|reader| Ok((reader.segment_id(), snapshot.ids(reader)?)));
+        let ids = segments.map(|reader| -> tantivy::Result<_> {
+            Ok((reader.segment_id(), snapshot.ids(reader)?))
+        });
         ids.collect::<tantivy::Result<_>>().map(DocumentIds)
     }
 
