@@ -278,6 +278,10 @@ class ScriptsTest(ClewTest):
         found = self.client.search(index="s", body={"size": 0, "aggs": aggs})["aggregations"]
         self.assertEqual(found["n"]["value"], 13.5)
         self.assertEqual([one["key"] for one in found["w"]["buckets"]], ["blue", "red fox", "red red hen"])
+        gathered = {"init_script": "state.all = []", "map_script": "if (params._source.tag != null) { state.all.add(params['_source'].tag) }",
+                    "combine_script": "state.all", "reduce_script": "def n = []; for (s in states) { n.addAll(s) } return n"}
+        found = self.client.search(index="s", body={"size": 0, "aggs": {"a": {"scripted_metric": gathered}}})["aggregations"]
+        self.assertEqual(found["a"]["value"], [["x", "y"], "z"])
         terms = {"terms": ["y", "z"], "minimum_should_match_script": {"source": "params._source.price > 5 ? 1 : 2"}}
         self.assertEqual([hit["_id"] for hit in self.search(query={"terms_set": {"tag": terms}})], ["b"])
         # Those that say whether a document matches do not.

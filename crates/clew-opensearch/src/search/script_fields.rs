@@ -198,8 +198,8 @@ impl<'a> ScriptDocument<'a> for SourceDocument<'a> {
             .collect())
     }
 
-    fn source(&self) -> Option<&'a Value> {
-        Some(self.source)
+    fn source(&self) -> Option<ScriptValue<'a>> {
+        Some(ScriptValue::of_json(self.source))
     }
 
     fn now_ms(&self) -> i64 {

@@ -1,7 +1,5 @@
 //! What a script sees: a document, or what stands for one.
 
-use serde_json::Value;
-
 use super::term_counts::TermCount;
 use super::value::ScriptValue;
 use crate::error::ScriptError;
@@ -38,7 +36,7 @@ pub trait ScriptDocument<'a> {
     }
 
     /// Its source, where scripts may see that.
-    fn source(&self) -> Option<&'a Value> {
+    fn source(&self) -> Option<ScriptValue<'a>> {
         None
     }
 

@@ -14,8 +14,7 @@ use crate::error::{ScriptError, ScriptErrorKind};
 impl ScriptPurpose {
     /// Whether the document's source and its fields stand among the parameters, too.
     pub(super) fn sees_source(self) -> bool {
-        use ScriptPurpose::{Bucket, Filter, StateOfDocument};
-        self.sees_fields() && !matches!(self, Bucket | Filter | StateOfDocument)
+        self.sees_fields() && !matches!(self, ScriptPurpose::Bucket | ScriptPurpose::Filter)
     }
 }
 
@@ -38,10 +37,7 @@ impl<'a> Machine<'a, '_> {
     /// What the document has.
     pub(super) fn of_document(&mut self, node: &Node) -> Result<ScriptValue<'a>, ScriptError> {
         Ok(match node {
-            Node::Source => self
-                .document
-                .source()
-                .map_or(ScriptValue::Null, ScriptValue::of_json),
+            Node::Source => self.document.source().unwrap_or(ScriptValue::Null),
             Node::Score => ScriptValue::Float(self.document.score()),
             Node::Now => ScriptValue::Date(self.document.now_ms()),
             Node::Values(field) => {

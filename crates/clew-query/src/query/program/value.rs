@@ -76,13 +76,41 @@ impl<'a> ScriptValue<'a> {
         match value {
             Value::Null => ScriptValue::Null,
             Value::Bool(truth) => ScriptValue::Bool(*truth),
-            Value::Number(number) => match number.as_i64() {
-                Some(whole) => ScriptValue::Whole(whole),
-                None => ScriptValue::Float(number.as_f64().unwrap_or(f64::NAN)),
-            },
+            Value::Number(number) => ScriptValue::of_number(number),
             Value::String(text) => ScriptValue::Text(Cow::Borrowed(text)),
             Value::Array(_) | Value::Object(_) => ScriptValue::Json(value),
         }
+    }
+
+    fn of_number(number: &Number) -> Self {
+        match number.as_i64() {
+            Some(whole) => ScriptValue::Whole(whole),
+            None => ScriptValue::Float(number.as_f64().unwrap_or(f64::NAN)),
+        }
+    }
+
+    /// A value of JSON that may live longer than that.
+    ///
+    /// # Errors
+    /// When it is nested too deep for a script.
+    pub fn copied(value: &Value) -> Result<Self, ScriptError> {
+        Ok(match value {
+            Value::Null => ScriptValue::Null,
+            Value::Bool(truth) => ScriptValue::Bool(*truth),
+            Value::Number(number) => ScriptValue::of_number(number),
+            Value::String(text) => ScriptValue::Text(Cow::Owned(text.clone())),
+            Value::Array(items) => {
+                let items = items.iter().map(ScriptValue::copied);
+                ScriptValue::listed(items.collect::<Result<Vec<_>, _>>()?)?
+            }
+            Value::Object(members) => {
+                let mut pairs = Vec::with_capacity(members.len());
+                for (name, value) in members {
+                    pairs.push((Cow::Owned(name.clone()), ScriptValue::copied(value)?));
+                }
+                ScriptValue::mapped(pairs)?
+            }
+        })
     }
 
     /// The same as JSON; what JSON has no number for is null.

@@ -148,7 +148,7 @@ impl OpenScript {
             doc,
             score,
             given: None,
-            source: source.as_ref(),
+            source: source.as_ref().map(ScriptValue::of_json),
         };
         self.compiled.script.text_if_any(&mut document)
     }
@@ -164,7 +164,7 @@ impl OpenScript {
             doc,
             score: 0.0,
             given: None,
-            source: source.as_ref(),
+            source: source.as_ref().map(ScriptValue::of_json),
         };
         self.compiled.script.emitted(&mut document)
     }
@@ -181,7 +181,7 @@ impl OpenScript {
             doc,
             score,
             given: None,
-            source: source.as_ref(),
+            source: source.as_ref().map(ScriptValue::of_json),
         };
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
@@ -271,7 +271,7 @@ impl OpenValueScript {
             doc,
             score: f64::from(score),
             given,
-            source: source.as_ref(),
+            source: source.as_ref().map(ScriptValue::of_json),
         };
         self.0.compiled.script.run(&mut document).map(take)
     }
@@ -285,12 +285,14 @@ impl OpenValueScript {
         (doc, score): (DocId, f32),
         state: &mut ScriptState<'s>,
     ) -> Result<(), ScriptError> {
+        // What is gathered may have parts of it.
+        let source = self.0.source(doc)?;
         let mut document = OneDocument {
             open: &self.0,
             doc,
             score: f64::from(score),
             given: None,
-            source: None,
+            source: source.as_ref().map(ScriptValue::copied).transpose()?,
         };
         state.gather(&self.0.compiled.script, &mut document)
     }
@@ -303,7 +305,7 @@ struct OneDocument<'o, 's> {
     score: f64,
     given: Option<&'o GivenValue>,
     /// Its source, where the script may look at that.
-    source: Option<&'s Value>,
+    source: Option<ScriptValue<'s>>,
 }
 
 fn values<'a, V>(
@@ -336,7 +338,7 @@ fn words<'a>(column: &StrColumn, doc: DocId) -> Result<Vec<ScriptValue<'a>>, Scr
     places.into_iter().map(word).collect()
 }
 
-impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
+impl<'a> ScriptDocument<'a> for OneDocument<'_, 'a> {
     fn is_mapped(&self, field: usize) -> bool {
         let column = self.open.compiled.columns.get(field);
         column.is_some_and(ScriptColumn::is_mapped)
@@ -412,8 +414,8 @@ impl<'a, 's: 'a> ScriptDocument<'a> for OneDocument<'_, 's> {
         self.near(measure)
     }
 
-    fn source(&self) -> Option<&'a Value> {
-        self.source
+    fn source(&self) -> Option<ScriptValue<'a>> {
+        self.source.clone()
     }
 
     fn term_count(&mut self, count: TermCount<'_>) -> Result<i64, ScriptError> {
