@@ -6,7 +6,7 @@ use super::selectors::selected;
 use super::{label, list};
 use crate::config::import::branches::decide_once;
 use crate::config::import::conditions::{only_if, together};
-use crate::config::import::dates::java_format;
+use crate::config::import::dates::java_formats;
 use crate::config::import::patterns::expression;
 use crate::config::import::told::Told;
 use crate::config::import::{Part, Source, bytes, duration_ms, programs, texts};
@@ -241,18 +241,20 @@ fn timestamp(given: &Value) -> Result<Vec<Value>, String> {
     {
         let format = format.as_str().unwrap_or_default();
         let java = match format {
-            "ANSIC" => Some("EEE MMM d HH:mm:ss yyyy".to_owned()),
-            "UnixDate" => Some("EEE MMM d HH:mm:ss z yyyy".to_owned()),
-            "RFC822" => Some("dd MMM yy HH:mm z".to_owned()),
-            "RFC822Z" => Some("dd MMM yy HH:mm Z".to_owned()),
-            "RFC1123" => Some("EEE, dd MMM yyyy HH:mm:ss z".to_owned()),
-            "RFC1123Z" => Some("EEE, dd MMM yyyy HH:mm:ss Z".to_owned()),
-            "RFC3339" | "RFC3339Nano" => Some("ISO8601".to_owned()),
-            "Unix" => Some("UNIX".to_owned()),
-            "UnixMs" => Some("UNIX_MS".to_owned()),
-            layout => java_format(layout),
+            "ANSIC" => java_formats("Mon Jan _2 15:04:05 2006"),
+            "UnixDate" => java_formats("Mon Jan _2 15:04:05 MST 2006"),
+            "RubyDate" => java_formats("Mon Jan 02 15:04:05 -0700 2006"),
+            "RFC822" => java_formats("02 Jan 06 15:04 MST"),
+            "RFC822Z" => java_formats("02 Jan 06 15:04 -0700"),
+            "RFC850" => java_formats("Monday, 02-Jan-06 15:04:05 MST"),
+            "RFC1123" => java_formats("Mon, 02 Jan 2006 15:04:05 MST"),
+            "RFC1123Z" => java_formats("Mon, 02 Jan 2006 15:04:05 -0700"),
+            "RFC3339" | "RFC3339Nano" => Some(vec!["ISO8601".to_owned()]),
+            "Unix" => java_formats("UNIX"),
+            "UnixMs" => java_formats("UNIX_MS"),
+            layout => java_formats(layout),
         };
-        formats.push(java.ok_or_else(|| format!("[format {format}] has no counterpart"))?);
+        formats.extend(java.ok_or_else(|| format!("[format {format}] has no counterpart"))?);
     }
     let mut step = json!({"date": {
         "field": from(text(given, "source")), "formats": formats, "ignore_failure": true,

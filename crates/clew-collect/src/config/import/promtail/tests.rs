@@ -121,7 +121,7 @@ fn stages_do_what_they_do_there() {
             "  - timestamp: {source: t, format: '2006-01-02 15:04:05.000', fallback_formats: [Unix], location: Europe/Berlin}",
             0,
             json!({"date": {
-                "field": "extracted.t", "formats": ["yyyy-MM-dd HH:mm:ss.SSS", "UNIX"],
+                "field": "extracted.t", "formats": ["yyyy-MM-dd H:mm:ss.SSS", "UNIX"],
                 "ignore_failure": true, "timezone": "Europe/Berlin",
             }}),
         ),

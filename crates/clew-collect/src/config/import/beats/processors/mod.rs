@@ -12,7 +12,7 @@ use super::INDEX;
 use super::files::overwrite;
 use crate::config::import::branches::decide_once;
 use crate::config::import::conditions::only_if;
-use crate::config::import::dates::java_format;
+use crate::config::import::dates::java_formats;
 use crate::config::import::fingerprints::{Absent, Digest, Hash};
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
@@ -433,8 +433,8 @@ fn timestamp(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     let path = keys.path_of("layouts");
     let mut formats = Vec::new();
     for layout in texts(keys.take("layouts").unwrap_or_default()) {
-        match java_format(&layout) {
-            Some(format) => formats.push(format),
+        match java_formats(&layout) {
+            Some(patterns) => formats.extend(patterns),
             None => notes.tell(
                 &path,
                 format!("the layout [{layout}] has to be written as a pattern"),

@@ -141,7 +141,9 @@ processors:
 - date:
     field: when
     formats:
-    - yyyy-MM-dd'T'HH:mm:ss.SSSXXX
+    - yyyy-MM-dd'T'H:mm:ssXXX
+    - yyyy-MM-dd'T'H:mm:ss.SXXX
+    - yyyy-MM-dd'T'H:mm:ss,SXXX
     target_field: '@timestamp'
     ignore_failure: true
 - drop:
