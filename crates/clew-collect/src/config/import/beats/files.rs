@@ -16,7 +16,7 @@ pub(super) fn file(
     processors: &mut Vec<Value>,
     notes: &mut Notes<'_>,
 ) {
-    which_files(kind, keys, input, notes);
+    which_files(kind, keys, input, processors);
     let longest = keys
         .take("message_max_bytes")
         .or_else(|| keys.take("max_bytes"));
@@ -48,16 +48,14 @@ pub(super) fn file(
         ("exclude_lines", Kept::Others),
     ] {
         let patterns = texts(keys.take(key).unwrap_or_default());
-        match (kept(&patterns, which, said.as_deref()), &said) {
+        let fit = |pattern: &String| line_fits(pattern, said.as_deref());
+        match (kept(patterns.iter().map(fit), which), &said) {
             (Some(step), Some(_)) => processors.push(step),
             (Some(step), None) => processors.insert(0, step),
             (None, _) => {}
         }
     }
-    // Of the way Filebeat looks and closes: files are followed here, and given up when they are gone.
-    for key in LOOKING {
-        keys.take(key);
-    }
+    looking(keys, notes);
 }
 
 /// The bytes of lines that an input takes at least and at most.
@@ -73,27 +71,48 @@ enum Kept {
     Others,
 }
 
-/// The step that drops all lines but those that are kept; none without a pattern. Where a member of what was in a line is
-/// `said`, it is looked at, and the line only where it has none.
-fn kept(patterns: &[String], which: Kept, said: Option<&str>) -> Option<Value> {
-    let fits = |field: &str, pattern: &str| json!({"regexp": {field: expression(pattern)}});
-    let one = |pattern: &String| match said.filter(|field| *field != "message") {
+/// A condition that holds where a field fits a pattern.
+fn fits(field: &str, pattern: &str) -> Value {
+    json!({"regexp": {field: expression(pattern)}})
+}
+
+/// The same of a line; where a member of what was in it is `said`, that is looked at, and the line only where it has none.
+fn line_fits(pattern: &str, said: Option<&str>) -> Value {
+    match said.filter(|field| *field != "message") {
         None => fits("message", pattern),
         Some(field) => json!({"or": [
             fits(field, pattern),
             {"and": [{"not": {"has_fields": [field]}}, fits("message", pattern)]},
         ]}),
-    };
-    let any: Vec<Value> = patterns.iter().map(one).collect();
+    }
+}
+
+/// The step that drops all lines but those that are kept: those of which one of some conditions holds, or the others. None
+/// without a condition.
+fn kept(any: impl Iterator<Item = Value>, which: Kept) -> Option<Value> {
+    let any: Vec<Value> = any.collect();
+    let is_asked = !any.is_empty();
     let fits = json!({"or": any});
     let condition = match which {
         Kept::Fitting => json!({"not": fits}),
         Kept::Others => fits,
     };
-    (!patterns.is_empty()).then(|| processor("drop", [("if", condition)]))
+    is_asked.then(|| processor("drop", [("if", condition)]))
 }
 
-const LOOKING: [&str; 26] = [
+/// Of the way Filebeat looks and closes: files are followed here, and given up when they are gone.
+fn looking(keys: &mut Keys, notes: &mut Notes<'_>) {
+    for key in LOOKING {
+        keys.take(key);
+    }
+    let path = keys.path_of("line_terminator");
+    match keys.take_text("line_terminator").as_deref() {
+        None | Some("auto" | "line_feed" | "carriage_return_line_feed") => {}
+        Some(other) => notes.tell(&path, format!("lines never end with [{other}]")),
+    }
+}
+
+const LOOKING: [&str; 31] = [
     "close_inactive",
     "close_renamed",
     "close_removed",
@@ -120,10 +139,20 @@ const LOOKING: [&str; 26] = [
     "recursive_glob",
     "take_over",
     "rotation",
+    "scan.order",
+    "scan.sort",
+    "buffer_size",
+    "keep_null",
+    "publisher_pipeline.disable_host",
 ];
 
 /// Paths, what is left out of them, and where reading begins.
-fn which_files(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut Notes<'_>) {
+fn which_files(
+    kind: &str,
+    keys: &mut Keys,
+    input: &mut Map<String, Value>,
+    processors: &mut Vec<Value>,
+) {
     let mut set = |key: &str, value: Value| input.insert(key.to_owned(), value);
     set("type", "file".into());
     let mut paths = texts(keys.take("paths").unwrap_or_default());
@@ -146,12 +175,13 @@ fn which_files(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, note
     }
     set("paths", paths.into());
     set("parse", "plain".into());
-    let path = keys.path_of("exclude_files");
+    // What is no pattern of names is asked of the path of each line.
+    let path_fits = |pattern: &String| fits("log.file.path", pattern);
     let excluded = keys
         .take("prospector.scanner.exclude_files")
         .or_else(|| keys.take("exclude_files"));
     if let Some(excluded) = excluded {
-        let mut globs = Vec::new();
+        let (mut globs, mut others) = (Vec::new(), Vec::new());
         for pattern in texts(excluded) {
             let ways: Option<Vec<String>> = one_of_each(&pattern)
                 .iter()
@@ -159,18 +189,21 @@ fn which_files(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, note
                 .collect();
             match ways {
                 Some(mut ways) => globs.append(&mut ways),
-                None => {
-                    let reason = "is no pattern of names: [exclude] takes those";
-                    notes.tell(&path, format!("[{pattern}] {reason}"));
-                }
+                None => others.push(pattern),
             }
         }
         set("exclude", globs.into());
+        processors.extend(kept(others.iter().map(path_fits), Kept::Others));
     }
+    let included = keys.take("prospector.scanner.include_files");
+    let included = texts(included.unwrap_or_default());
+    processors.extend(kept(included.iter().map(path_fits), Kept::Fitting));
     if let Some(age) = keys.take("ignore_older").as_ref().and_then(duration_ms) {
         set("ignore_older_s", (age / 1_000).into());
     }
-    if keys.take_flag("tail_files") == Some(true) {
+    // What was not written to since then is read from its end on.
+    let is_inactive_left = keys.take("ignore_inactive").is_some();
+    if keys.take_flag("tail_files") == Some(true) || is_inactive_left {
         set("start_at", "end".into());
     }
 }
@@ -231,7 +264,9 @@ fn parsers(
             keys.tell_rest(notes);
             is_read = true;
         } else if let Some(patterns) = parser.take("include_message.patterns") {
-            processors.extend(kept(&texts(patterns), Kept::Fitting, None));
+            let patterns = texts(patterns);
+            let fit = patterns.iter().map(|pattern| fits("message", pattern));
+            processors.extend(kept(fit, Kept::Fitting));
         } else if let Some(keys) = parser.take_keys("ndjson") {
             ndjson_of(keys, processors, notes);
             is_read = true;
@@ -347,6 +382,10 @@ fn multiline_of(
     if let Some(timeout) = keys.take("timeout").as_ref().and_then(duration_ms) {
         multiline.insert("timeout_ms".to_owned(), timeout.into());
     }
+    // Lines have no ends in them.
+    processors.push(json!({"append": {
+        "field": "log.flags", "value": ["multiline"], "if": {"regexp": {"message": r"\n"}},
+    }}));
     if keys.take_flag("skip_newline") == Some(true) {
         processors.push(json!({"gsub": {
             "field": "message", "pattern": r"\r?\n", "replacement": "", "ignore_missing": true,
@@ -404,7 +443,7 @@ fn ndjson_of(mut keys: Keys, processors: &mut Vec<Value>, notes: &mut Notes<'_>)
 }
 
 /// The path of a member of a target, which may be the event itself.
-fn inside(target: &str, name: &str) -> String {
+pub(super) fn inside(target: &str, name: &str) -> String {
     match target {
         "" => name.to_owned(),
         target => format!("{target}.{name}"),
@@ -442,7 +481,7 @@ fn unwrapped(mut keys: Keys, target: &str, processors: &mut Vec<Value>, notes: &
     };
     let mut on_failure = vec![moved(LINE, "message")];
     if keys.take_flag("add_error_key") == Some(true) {
-        on_failure.extend(processors::error_steps("The line is no JSON"));
+        on_failure.extend(processors::error_steps(target));
     }
     parts["on_failure"] = on_failure.into();
     processors.push(moved("message", LINE));

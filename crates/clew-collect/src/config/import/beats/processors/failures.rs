@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::super::files::inside;
 use crate::config::import::processor;
 
 /// The step that fails where a processor of Beats does, and what that says of it in the event, but for the reason.
@@ -74,10 +75,15 @@ pub(super) fn go_on_after_failure(processor: &mut Value, is_quiet: bool) {
     }
 }
 
-/// The steps that say that something is no JSON, as Beats do where they are asked to.
-pub(in super::super) fn error_steps(message: &str) -> Vec<Value> {
-    let added = [("error.message", message), ("error.type", "json")];
-    let add = |(field, value): (&str, &str)| {
+/// The steps that say that a line is no JSON, as Beats do where they are asked to, but for the reason: in the object that it would
+/// have become.
+pub(in super::super) fn error_steps(target: &str) -> Vec<Value> {
+    let added = [
+        ("error.message", "Error decoding JSON"),
+        ("error.type", "json"),
+    ];
+    let add = |(name, value): (&str, &str)| {
+        let field = inside(target, name);
         processor("add", [("field", field.into()), ("value", value.into())])
     };
     added.into_iter().map(add).collect()

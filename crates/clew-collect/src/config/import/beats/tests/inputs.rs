@@ -82,9 +82,14 @@ output.console: {}
     assert_eq!(inputs[0]["line_bytes_max"], 64);
     assert_eq!(
         inputs[1]["processors"],
-        json!([{"gsub": {
-            "field": "message", "pattern": r"\r?\n", "replacement": "", "ignore_missing": true,
-        }}])
+        json!([
+            {"append": {
+                "field": "log.flags", "value": ["multiline"], "if": {"regexp": {"message": r"\n"}},
+            }},
+            {"gsub": {
+                "field": "message", "pattern": r"\r?\n", "replacement": "", "ignore_missing": true,
+            }},
+        ])
     );
     // What an input gives its events is not taken from them.
     let absent = json!({"not": {"has_fields": ["fields.a"]}});
@@ -238,7 +243,7 @@ fn members_of_json_that_stand_for_lines_are_looked_at() {
         {"regexp": {"msg": "^x"}},
         {"and": [{"not": {"has_fields": ["msg"]}}, {"regexp": {"message": "^x"}}]},
     ]});
-    assert_eq!(filtered[2], json!({"drop": {"if": {"or": [fits]}}}));
+    assert_eq!(filtered[3], json!({"drop": {"if": {"or": [fits]}}}));
     let (parsed, told) =
         steps("type: filestream, parsers: [{ndjson: {target: '', message_key: log}}]");
     assert_eq!(told, 0);
@@ -310,11 +315,14 @@ output.console: {}
     assert_eq!(inputs[1]["listen"], "unix:///run/b.sock");
     assert_eq!(inputs[3], json!({"type": "journald", "since": "-24h"}));
     assert_eq!(
+        inputs[4]["processors"],
+        json!([{"drop": {"if": {"not": {"or": [{"regexp": {"log.file.path": "b"}}]}}}}])
+    );
+    assert_eq!(
         imported.told(),
         [
             "line 4: [filebeat.inputs[2].line_delimiter] messages end with their lines",
             "line 5: [filebeat.inputs[3].include_matches] has a counterpart only where it is a list of `FIELD=value` and `+`",
-            "line 6: [filebeat.inputs[4].prospector.scanner.include_files] has no counterpart",
         ]
     );
 }
@@ -336,7 +344,6 @@ output.console: {}
         [
             "line 5: [filebeat.inputs[2].parsers[1].multiline] lines are joined before what is in them is read",
             "line 5: [filebeat.inputs[2].parsers] only lines of files have [multiline]",
-            r"line 6: [filebeat.inputs[3].exclude_files] [\.(g[zx])$] is no pattern of names: [exclude] takes those",
         ]
     );
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
@@ -349,5 +356,34 @@ output.console: {}
     assert_eq!(
         inputs[3]["exclude"],
         json!(["*.gz", "*.zip", "/c/a.log", "/c/b.log"])
+    );
+    let others = json!([{"drop": {"if": {"or": [{"regexp": {"log.file.path": r"\.(g[zx])$"}}]}}}]);
+    assert_eq!(inputs[3]["processors"], others);
+}
+
+#[test]
+fn lines_that_are_no_json_say_so_and_ways_to_look_are_told_where_they_matter() {
+    use serde_json::json;
+    let text = "\
+filebeat.inputs:
+- {type: filestream, paths: [/a], parsers: [{ndjson: {target: j, add_error_key: true}}], line_terminator: auto, ignore_inactive: since_last_start}
+- {type: filestream, paths: [/b], line_terminator: null_terminator, buffer_size: 16384}
+output.console: {}
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        ["line 3: [filebeat.inputs[1].line_terminator] lines never end with [null_terminator]"]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let input = &config["inputs"][0];
+    assert_eq!(input["start_at"], "end");
+    assert_eq!(
+        input["processors"][1]["json"]["on_failure"],
+        json!([
+            {"rename": {"field": "@metadata.line", "target_field": "message"}},
+            {"add": {"field": "j.error.message", "value": "Error decoding JSON"}},
+            {"add": {"field": "j.error.type", "value": "json"}},
+        ])
     );
 }

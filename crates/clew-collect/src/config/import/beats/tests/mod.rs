@@ -17,7 +17,7 @@ filebeat.inputs:
   enabled: true
   paths:
     - /var/log/app/*.log
-  exclude_files: ['\.gz$', 'a(b']
+  exclude_files: ['\.gz$', '/a[bc]/']
   exclude_lines: ['^DBG']
   multiline.pattern: '^\d{4}'
   multiline.negate: true
@@ -86,6 +86,18 @@ inputs:
         or:
         - regexp:
             message: ^DBG
+  - drop:
+      if:
+        or:
+        - regexp:
+            log.file.path: /a[bc]/
+  - append:
+      field: log.flags
+      value:
+      - multiline
+      if:
+        regexp:
+          message: \n
   - add:
       field: service
       value: shop
@@ -176,7 +188,6 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
     assert_eq!(
         told,
         [
-            "line 10: [filebeat.inputs[0].exclude_files] [a(b] is no pattern of names: [exclude] takes those",
             "line 31: [filebeat.inputs[3]] no input does what [mqtt] does",
             "line 33: [filebeat.inputs[4]] is not enabled, and left out",
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
