@@ -78,9 +78,22 @@ impl Keys {
     }
 }
 
+/// Whether a key says that something is off, or all that is in it does: that needs no counterpart.
+pub(super) fn is_off(key: &str, value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            let is_said = members.get("enabled") == Some(&Value::Bool(false));
+            let all = || members.iter().all(|(key, inner)| is_off(key, inner));
+            is_said || (!members.is_empty() && all())
+        }
+        value => *value == Value::Bool(false) && (key == "enabled" || key.ends_with(".enabled")),
+    }
+}
+
 /// Tells of the innermost keys.
 fn tell(path: &mut Vec<Part>, value: &Value, notes: &mut Notes<'_>) {
     match value {
+        value if matches!(path.last(), Some(Part::Key(key)) if is_off(key, value)) => {}
         Value::Object(members) if !members.is_empty() && path.len() < 4 => {
             for (key, inner) in members {
                 path.push(Part::Key(key.clone()));

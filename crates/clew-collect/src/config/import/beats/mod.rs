@@ -11,7 +11,7 @@ mod tls;
 use serde_json::{Map, Value, json};
 
 use super::conditions::only_if;
-use super::keys::Keys;
+use super::keys::{Keys, is_off};
 use super::{ConfigError, Notes, Part, bytes, kafka_clients, let_in, processor, texts};
 use files::{file, parsers_of_messages};
 
@@ -42,7 +42,11 @@ pub(super) fn convert(
     };
     let mut config = Map::new();
     let registry = root.take_text("filebeat.registry.path");
+    let data = root.take_text("path.data");
     if let Some(path) = registry {
+        // A Filebeat's own folders are no variables here.
+        let data = data.as_deref().unwrap_or("/var/lib/filebeat");
+        let path = path.replace("${path.data}", data);
         let path = format!("{}/clew-registry.json", path.trim_end_matches('/'));
         config.insert("registry".to_owned(), path.into());
     }
@@ -97,7 +101,7 @@ pub(super) fn convert(
 }
 
 /// What is said in another place here, and where.
-const ELSEWHERE: [(&str, &str); 5] = [
+const ELSEWHERE: [(&str, &str); 7] = [
     ("filebeat.config.inputs", FOLDER),
     ("filebeat.config.modules", FOLDER),
     (
@@ -106,16 +110,38 @@ const ELSEWHERE: [(&str, &str); 5] = [
     ),
     ("http", FIGURES),
     ("monitoring", FIGURES),
+    (
+        "setup",
+        "templates, policies and dashboards are given to the server, not by who sends to it",
+    ),
+    ("logging", "what goes on is told on standard error"),
+];
+/// How a Filebeat runs, which changes nothing of what becomes of lines.
+const RUNNING: [&str; 11] = [
+    "queue.mem",
+    "max_procs",
+    "path",
+    "filebeat.registry",
+    "filebeat.overwrite_pipelines",
+    "filebeat.shutdown_timeout",
+    "seccomp",
+    "instrumentation",
+    "features",
+    "timestamp",
+    "keystore",
 ];
 const FOLDER: &str = "files of a folder are carried over one by one";
 const FIGURES: &str = "figures are shown with [metrics]";
 
 /// Tells of what is said in another place, unless it is off.
 fn tell_elsewhere(root: &mut Keys, notes: &mut Notes<'_>) {
+    for key in RUNNING {
+        root.take(key);
+    }
     for (key, reason) in ELSEWHERE {
         let path = root.path_of(key);
         let given = root.take(key);
-        if given.is_some_and(|given| given["enabled"] != false) {
+        if given.is_some_and(|given| !is_off(key, &given)) {
             notes.tell(&path, reason);
         }
     }

@@ -60,6 +60,7 @@ pub(super) fn outputs(
         if let Some(files) = keys.take("number_of_files") {
             output["files_kept"] = files;
         }
+        keys.take("codec.json");
         keys.tell_rest(notes);
         outputs.push(output);
     }
@@ -67,6 +68,7 @@ pub(super) fn outputs(
         && keys.take_flag("enabled") != Some(false)
     {
         keys.take("pretty");
+        keys.take("codec.json");
         keys.tell_rest(notes);
         outputs.push(object([("type", "stdout".into())]));
     }
@@ -256,6 +258,10 @@ fn elasticsearch(
         "max_retries",
         "backoff",
         "preset",
+        "escape_html",
+        "allow_older_versions",
+        "idle_connection_timeout",
+        "proxy_disable",
     ] {
         keys.take(key);
     }

@@ -193,8 +193,7 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
             "line 52: [output.elasticsearch.index] names what only a Filebeat says of itself: it is empty here, unless [add] gives it to events",
-            "line 55: [setup.template.enabled] has no counterpart",
-            "line 57: [logging.level] has no counterpart",
+            "line 56: [logging] what goes on is told on standard error",
         ]
     );
 }
@@ -228,7 +227,7 @@ logging.to:
         "line 12: [filebeat.inputs[0].multiline.odd] has no counterpart",
         "line 13: [filebeat.inputs[0].json.deep.er] has no counterpart",
         "line 14: [filebeat.inputs[1].prospector.scanner.odd] has no counterpart",
-        "line 18: [logging.to.files] has no counterpart",
+        "line 17: [logging] what goes on is told on standard error",
     ] {
         assert!(
             told.iter().any(|told| told == expected),
@@ -251,7 +250,13 @@ queue.disk.max_size: 10GB
 http.enabled: true
 http.port: 5066
 monitoring.enabled: false
-output.console: {}
+filebeat.registry: {path: '${path.data}/r', flush: 1s}
+path.data: /data
+path.home: /usr/share/filebeat
+queue.mem.events: 4096
+setup: {kibana.host: k, ilm.enabled: false}
+logging.to_files.enabled: false
+output.console: {codec.json.pretty: true}
 ";
     let imported = import_filebeat("f.yml", text).unwrap();
     assert_eq!(
@@ -260,8 +265,11 @@ output.console: {}
             "line 3: [filebeat.config.modules] files of a folder are carried over one by one",
             "line 4: [queue.disk] the [buffer] of an output keeps what waits for it",
             "line 5: [http] figures are shown with [metrics]",
+            "line 12: [setup] templates, policies and dashboards are given to the server, not by who sends to it",
         ]
     );
+    let registry = "registry: /data/r/clew-registry.json\n";
+    assert!(imported.config.starts_with(registry), "{}", imported.config);
 }
 
 #[test]

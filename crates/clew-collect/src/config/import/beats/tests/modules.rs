@@ -42,7 +42,6 @@ fn modules_become_inputs_with_parsers() {
         told,
         [
             "line 5: [[0].access.var.odd] has no counterpart",
-            "line 7: [[0].ingress_controller.enabled] has no counterpart",
             "line 8: [[1]] names no fileset: all are read, as Filebeat 7 does",
             "line 9: [[2]] there is no parser for the module [ibmmq]",
             "what is printed has to be completed: [outputs] must name at least one",
