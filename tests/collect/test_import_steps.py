@@ -71,6 +71,31 @@ output { stdout { codec => json_lines } }
         self.assertEqual([one["@timestamp"] for one in documents],
                          ["2024-03-05T13:02:03.000Z"] + ["2024-03-05T01:02:00.000Z"] * 3)
 
+    def test_texts_of_a_filebeat_are_read_as_it_reads_them(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs:
+- type: log
+  paths: ["{self.folder}/app.log"]
+  multiline: {{pattern: '^ ', match: after}}
+processors:
+- dissect: {{tokenizer: '%{{a}};%{{b}};%{{c}}', target_prefix: ''}}
+- timestamp: {{field: a, layouts: ['02.01.2006 15:04:05', '2006-01-02T15:04:05Z07:00'], target_field: at}}
+- dissect: {{field: b, tokenizer: '%{{source.ip}} %{{source.port}} %{{destination.ip}} %{{destination.port}} %{{network.transport}}', target_prefix: ''}}
+- dissect: {{field: nowhere, tokenizer: '%{{x}} %{{y}}'}}
+- community_id: ~
+- decode_json_fields: {{fields: [c], max_depth: 3}}
+- decode_csv_fields: {{fields: {{b: b}}, separator: " "}}
+output.console: {{}}
+""", '2026-01-02T03:04:05.123456Z;10.0.0.1 1234 8.8.8.8 53 tcp;{"x":"{\\"y\\":[1]}","z":"[1]"}\n'
+            '02.01.2026 3:04:05;10.0.0.1 1234 8.8.8.8 53 tcp;{"x":\n  1}\n')
+        self.assertEqual(told, "")
+        self.assertEqual([one["at"] for one in documents], ["2026-01-02T03:04:05.123Z", "2026-01-02T03:04:05.000Z"])
+        self.assertEqual([one["c"] for one in documents], [{"x": {"y": [1]}, "z": "[1]"}, {"x": 1}])
+        self.assertEqual([one["network"]["community_id"] for one in documents], ["1:TcDL8C8XmWHlTQEfwzzIrDEL5hk="] * 2)
+        self.assertEqual([one["source"]["port"] for one in documents], ["1234"] * 2)
+        self.assertEqual(documents[0]["b"], ["10.0.0.1", "1234", "8.8.8.8", "53", "tcp"])
+        self.assertEqual([one["log"].get("flags") for one in documents], [None, ["multiline"]])
+
     def test_a_filebeat_goes_on_behind_what_is_missing(self):
         documents, told = self.documents("filebeat.yml", f"""
 filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]

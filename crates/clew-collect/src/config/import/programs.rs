@@ -115,6 +115,7 @@ pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
             quoted(&separator)
         );
         let absent = none_of([to.as_str()]);
+        let is_in_place = to == from;
         let to = named(&to);
         let program = match trims {
             true => format!(
@@ -123,12 +124,41 @@ pub(super) fn decoded_csv(keys: &mut Keys, out: &mut Vec<Value>) {
             false => format!("{to} = {cells}"),
         };
         let mut step = step(&program);
-        if !overwrites {
+        if !overwrites && !is_in_place {
             only_if(&mut step, absent);
         }
         only_if(&mut step, json!({"has_fields": [from]}));
         out.push(step);
     }
+}
+
+/// A text of JSON as another field, in which members that are texts of JSON, too, have been read, so many levels of them: objects,
+/// and with `lists` lists. What is no object stays a text.
+pub(super) fn deeper_json((field, to): (&str, &str), levels: u64, lists: bool) -> Value {
+    let (from, to) = (named(field), named(to));
+    let read = (1..=levels).rev().fold(String::new(), |inner, level| {
+        let object = match inner.as_str() {
+            "" => format!("read{level}"),
+            inner => {
+                let member = level + 1;
+                format!("map_values(object!(read{level})) -> |text{member}| {{ {inner} }}")
+            }
+        };
+        let list = match lists {
+            true => format!(" else if is_array(read{level}) {{ read{level} }}"),
+            false => String::new(),
+        };
+        format!(
+            "read{level} = parse_json(string(text{level}) ?? \"\") ?? null\n\
+             if is_object(read{level}) {{ {object} }}{list} else {{ text{level} }}"
+        )
+    });
+    let mut step = step(&format!(
+        "{to} = {from}\nwhole = parse_json(string({from}) ?? \"\") ?? null\n\
+         if is_object(whole) {{ {to} = encode_json(map_values(object!(whole)) -> |text1| {{ {read} }}) }}"
+    ));
+    only_if(&mut step, json!({"has_fields": [field]}));
+    step
 }
 
 /// A condition that holds where none of some fields is there.

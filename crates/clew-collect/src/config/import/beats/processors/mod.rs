@@ -176,7 +176,7 @@ fn converted(
         "include_fields" => included(keys, out, notes),
         "rename" | "copy_fields" | "convert" => moves(name, (keys, goes_on), out, notes),
         "dissect" => dissect(keys, out, notes),
-        "decode_json_fields" => decoded_json(keys, out, notes),
+        "decode_json_fields" => decoded_json(keys, out),
         "truncate_fields" => truncated(keys, out),
         "lowercase" | "uppercase" => {
             let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
@@ -302,6 +302,9 @@ fn fingerprint(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
     out.push(step);
 }
 
+/// The numbers of a connection, in no document.
+const SPELLED: &str = "@metadata.spelled";
+
 /// `community_id`, of the fields of the schema unless others are named.
 fn community_id(keys: &mut Keys, out: &mut Vec<Value>) {
     let target = keys.take_text("target");
@@ -328,12 +331,23 @@ fn community_id(keys: &mut Keys, out: &mut Vec<Value>) {
         ),
     ] {
         let field = keys.take_text(&format!("fields.{theirs}"));
-        parts[ours] = field.unwrap_or_else(|| usual.to_owned()).into();
+        let field = field.unwrap_or_else(|| usual.to_owned());
+        if matches!(theirs, "source_ip" | "destination_ip" | "transport") {
+            parts[ours] = field.into();
+            continue;
+        }
+        // A text that spells a number, as out of a dissect, is one there.
+        let number = format!("{SPELLED}.{theirs}");
+        out.push(json!({"convert": {
+            "field": field, "target_field": number, "type": "integer", "ignore_missing": true,
+        }}));
+        parts[ours] = number.into();
     }
     if let Some(seed) = keys.take("seed") {
         parts["seed"] = seed;
     }
     out.push(json!({"community_id": parts}));
+    out.push(json!({"remove": {"field": SPELLED, "ignore_missing": true}}));
 }
 
 /// `add_network_direction`: which side of a connection is inside.
@@ -377,26 +391,32 @@ fn fields(keys: &mut Keys) -> Vec<String> {
     texts(keys.take("fields").unwrap_or_default())
 }
 
-fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
-    let path = keys.path_of("max_depth");
-    let depth = keys.take("max_depth");
-    if depth
-        .and_then(|depth| depth.as_u64())
-        .is_some_and(|depth| depth > 1)
-    {
-        let reason = "texts of JSON inside of it stay texts: each of them takes a step of its own";
-        notes.tell(&path, reason);
-    }
+/// A text of JSON in which those inside of it have been read, in no document.
+const DEEPER: &str = "@metadata.deeper";
+
+/// How deep texts of JSON are looked for inside each other.
+const DEEPER_MAX: u64 = 8;
+
+fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>) {
+    let depth = keys.take("max_depth").and_then(|depth| depth.as_u64());
+    let levels = depth.unwrap_or(1).saturating_sub(1).min(DEEPER_MAX);
+    let lists = keys.take_flag("process_array") == Some(true);
     let tells = keys.take_flag("add_error_key") == Some(true);
     let fields = texts(keys.take("fields").unwrap_or_else(|| json!(["message"])));
     let target = keys.take_text("target");
     let overwrites = overwrite(keys.take_flag("overwrite_keys"));
     let id = keys.take_text("document_id");
-    for key in ["process_array", "expand_keys"] {
-        keys.take(key);
-    }
+    keys.take("expand_keys");
     for field in fields {
         let mut parts = json!({"field": field});
+        if levels > 0 {
+            out.push(programs::deeper_json(
+                (field.as_str(), DEEPER),
+                levels,
+                lists,
+            ));
+            parts["field"] = DEEPER.into();
+        }
         if tells {
             // What Beats says but for the reason, of which field, and what was in it.
             let data = json!({"copy": {"source_field": field, "target_field": "error.data"}});
@@ -418,6 +438,9 @@ fn decoded_json(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
         // What is not there is passed over in silence.
         parts["if"] = json!({"has_fields": [field]});
         out.push(json!({ "json": parts }));
+        if levels > 0 {
+            out.push(json!({"remove": {"field": DEEPER, "ignore_missing": true}}));
+        }
         if let Some(id) = &id {
             out.push(json!({"rename": {
                 "field": format!("{inside}{id}"), "target_field": "@metadata._id", "ignore_missing": true,

@@ -26,7 +26,8 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
     }
     let trimmed = trimmed(keys);
     let (with_prefix, kinds) = with_prefix(&pattern, &prefix);
-    let mut parts = json!({"field": field(keys), "pattern": with_names(&with_prefix)});
+    let from = field(keys);
+    let mut parts = json!({"field": from, "pattern": with_names(&with_prefix)});
     if !before_appended(&pattern).is_empty() {
         parts["append_separator"] = " ".into();
     }
@@ -34,6 +35,10 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
     let names = names(&with_prefix);
     if !overwrites && (prefix.is_empty() || out.iter().any(|step| is_cut_before(step, &names))) {
         guard(&mut step, &names);
+    }
+    // Where there is nothing, nothing has failed to be taken apart.
+    if from != "message" {
+        only_if(&mut step, json!({"has_fields": [from]}));
     }
     out.push(step);
     for field in &names {

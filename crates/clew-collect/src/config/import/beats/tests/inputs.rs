@@ -135,6 +135,12 @@ output.console: {}
         let others: Vec<Value> = targets.iter().copied().map(there).collect();
         json!({"and": [there(field), {"not": {"or": others}}]})
     };
+    let spelled = |field: &str, name: &str| {
+        json!({"convert": {
+            "field": field, "target_field": format!("@metadata.spelled.{name}"), "type": "integer",
+            "ignore_missing": true, "ignore_failure": true,
+        }})
+    };
     let md5 = "joined = \"\"\nif exists(.\"a\") { joined = joined + \"|a|\" + to_string!(.\"a\") }\n.\"fingerprint\" = md5(joined + \"|\")";
     assert_eq!(
         config["processors"],
@@ -143,14 +149,22 @@ output.console: {}
             {"vrl": {"source": list, "ignore_failure": true, "if": first("decoded.csv", &["source.ip", "a.b"])}},
             {"append": {"field": "t", "value": "{{a}}", "allow_duplicates": false, "if": there("a")}},
             {"append": {"field": "t", "value": ["x"], "allow_duplicates": false}},
+            spelled("source.port", "source_port"),
+            spelled("destination.port", "destination_port"),
+            spelled("icmp.type", "icmp_type"),
+            spelled("icmp.code", "icmp_code"),
+            spelled("network.iana_number", "iana_number"),
             {"community_id": {
                 "target_field": "network.community_id", "ignore_missing": true, "ignore_failure": true,
-                "source_ip_field": "client", "source_port_field": "source.port",
-                "destination_ip_field": "destination.ip", "destination_port_field": "destination.port",
+                "source_ip_field": "client", "source_port_field": "@metadata.spelled.source_port",
+                "destination_ip_field": "destination.ip",
+                "destination_port_field": "@metadata.spelled.destination_port",
                 "protocol_field": "network.transport",
-                "icmp_type_field": "icmp.type", "icmp_code_field": "icmp.code",
-                "iana_protocol_number_field": "network.iana_number",
+                "icmp_type_field": "@metadata.spelled.icmp_type",
+                "icmp_code_field": "@metadata.spelled.icmp_code",
+                "iana_protocol_number_field": "@metadata.spelled.iana_number",
             }},
+            {"remove": {"field": "@metadata.spelled", "ignore_missing": true}},
             {"vrl": {"source": md5, "ignore_failure": true, "if": there("a")}},
         ])
     );

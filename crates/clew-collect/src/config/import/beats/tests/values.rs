@@ -51,3 +51,36 @@ fn labels_are_texts() {
         0,
     );
 }
+
+#[test]
+fn texts_inside_of_texts_are_taken_apart_where_they_are() {
+    use serde_json::json;
+    let there = json!({"has_fields": ["a"]});
+    let deeper = concat!(
+        r#"."@metadata"."deeper" = ."a""#,
+        "\nwhole = parse_json(string(.\"a\") ?? \"\") ?? null\n",
+        r#"if is_object(whole) { ."@metadata"."deeper" = encode_json(map_values(object!(whole)) -> |text1| "#,
+        "{ read1 = parse_json(string(text1) ?? \"\") ?? null\n",
+        "if is_object(read1) { read1 } else if is_array(read1) { read1 } else { text1 } }) }",
+    );
+    check_processors(
+        "{decode_json_fields: {fields: [a], max_depth: 2, process_array: true}}",
+        &json!([
+            {"vrl": {"source": deeper, "ignore_failure": true, "if": there}},
+            {"json": {
+                "field": "@metadata.deeper", "target_field": "a", "if": there,
+                "ignore_failure": true,
+            }},
+            {"remove": {"field": "@metadata.deeper", "ignore_missing": true}},
+        ]),
+        0,
+    );
+    check_processors(
+        "{dissect: {tokenizer: '%{b}', field: a}}",
+        &json!([{"dissect": {
+            "field": "a", "pattern": "%{dissect.b}", "if": there,
+            "on_failure": [{"append": {"field": "log.flags", "value": ["dissect_parsing_error"]}}],
+        }}]),
+        0,
+    );
+}
