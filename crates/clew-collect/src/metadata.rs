@@ -91,6 +91,11 @@ impl DatedTemplate {
             dates.push(format);
             rest = behind;
         }
+        if undated.contains("%{") || rest.contains("%{") {
+            return Err(
+                "names a field as Beats and Logstash do, %{[a]}: here it is {{a}}".to_owned(),
+            );
+        }
         Ok(DatedTemplate {
             template: template_of(&(named + rest))?,
             reads_document: !template_of(&(undated + rest))?.is_text(),

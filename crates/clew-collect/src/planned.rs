@@ -10,7 +10,7 @@ use crate::formats::KnownFormats;
 use crate::line::{Line, OriginKind, Taken};
 use crate::metadata::{METADATA, wrong_with_id};
 use crate::parse::{ParserName, Record};
-use crate::spelling::nearest;
+use crate::spelling::{nearest, nearly};
 
 /// The plan of one input.
 #[derive(Debug)]
@@ -308,18 +308,54 @@ impl Planned {
     }
 }
 
-/// What is wrong with a processor; of a name that none has, the nearest that one has is told.
+/// What is wrong with a processor, in other words than those of pipelines: of a name that none has, the nearest that one has is told,
+/// and of a parameter that is missing the one that is nearly called so.
 fn refused(processor: &Definition, error: &DefinitionError) -> String {
-    let members = processor.written.as_object();
-    let name = members.and_then(|members| members.keys().next());
-    let names: Vec<&str> = step_names().collect();
-    match name {
-        Some(name) if error.reason == format!("No processor type exists with name [{name}]") => {
-            let nearest = nearest(&names, name);
-            format!("no processor is called [{name}], did you mean [{nearest}]?")
-        }
-        _ => error.to_string(),
+    let unknown = error
+        .reason
+        .strip_prefix("No processor type exists with name [");
+    if let Some(name) = unknown.and_then(|rest| rest.strip_suffix(']')) {
+        let names: Vec<&str> = step_names().collect();
+        let nearest = nearest(&names, name);
+        return format!("no processor is called [{name}], did you mean [{nearest}]?");
     }
+    let missing = error.property.as_deref();
+    let missing = missing.filter(|_| error.reason.ends_with("required property is missing"));
+    // Where there are others inside of it, one of those may lack it.
+    let members = processor.written.as_object();
+    let step = members
+        .and_then(|members| members.iter().next())
+        .filter(|(_, parameters)| parameters.get("on_failure").is_none());
+    let (Some(missing), Some((name, parameters))) = (missing, step) else {
+        return in_words(&error.reason);
+    };
+    let given = parameters.as_object().into_iter().flatten();
+    let given: Vec<&str> = given.map(|(key, _)| key.as_str()).collect();
+    match nearly(&given, missing) {
+        Some(given) => {
+            format!("[{name}] has no parameter [{given}], did you mean [{missing}]?")
+        }
+        None => format!("[{name}] lacks [{missing}]"),
+    }
+}
+
+/// A reason with types as a configuration has them.
+fn in_words(reason: &str) -> String {
+    const TYPES: [(&str, &str); 8] = [
+        ("java.util.ArrayList", "a list"),
+        ("java.util.HashMap", "a mapping"),
+        ("java.lang.String", "a text"),
+        ("java.lang.Boolean", "true or false"),
+        ("java.lang.Integer", "a number"),
+        ("java.lang.Long", "a number"),
+        ("java.math.BigInteger", "a number"),
+        ("java.lang.Double", "a number"),
+    ];
+    TYPES
+        .iter()
+        .fold(reason.to_owned(), |reason, (class, words)| {
+            reason.replace(&format!("of type [{class}]"), words)
+        })
 }
 
 #[cfg(test)]
@@ -329,20 +365,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_processor_that_is_not_there_is_told_with_the_nearest_name() {
-        for (name, expected) in [
+    fn what_is_wrong_with_a_processor_is_told_with_what_was_meant() {
+        for (written, expected) in [
             (
-                "disect",
+                json!({"disect": {"field": "a"}}),
                 "no processor is called [disect], did you mean [dissect]?",
             ),
             (
-                "ratelimit",
+                json!({"ratelimit": {"field": "a"}}),
                 "no processor is called [ratelimit], did you mean [rate_limit]?",
             ),
-            ("geoip", "processor [geoip] is for pipelines of a server"),
+            (
+                json!({"json": {"field": "a", "on_failure": [{"ad": {}}]}}),
+                "no processor is called [ad], did you mean [add]?",
+            ),
+            (
+                json!({"geoip": {"field": "a"}}),
+                "processor [geoip] is for pipelines of a server",
+            ),
+            (
+                json!({"dissect": {"field": "a", "patern": "%{b}"}}),
+                "[dissect] has no parameter [patern], did you mean [pattern]?",
+            ),
+            (
+                json!({"dissect": {"field": "a"}}),
+                "[dissect] lacks [pattern]",
+            ),
+            (
+                json!({"json": {"field": "a", "on_failure": {"drop": {}}}}),
+                "[on_failure] property isn't a list, but a mapping",
+            ),
+            (
+                json!({"drop": [1]}),
+                "[drop] property isn't a map, but a list",
+            ),
         ] {
             let definition = Definition {
-                written: json!({name: {"field": "a"}}),
+                written,
                 file: String::new(),
                 place: String::new(),
                 line: None,

@@ -76,6 +76,10 @@ fn the_date_in_a_name_is_that_of_the_event_in_utc() {
             "logs-%{+bbb}",
             "[logs-%{+bbb}] has a date in a format that is wrong",
         ),
+        (
+            "%{[a]}-%{+yyyy}",
+            "[%{[a]}-%{+yyyy}] names a field as Beats and Logstash do",
+        ),
     ] {
         let error = Placing::new(wrong, None, None).unwrap_err();
         assert!(error.starts_with(reason), "{error}");
