@@ -14,7 +14,7 @@ pub(super) fn never_holds(condition: &Condition) -> bool {
         Condition::There(_) => false,
         Condition::Compared(Operand::Field(_), sign, Operand::Field(_)) => relation(sign).is_none(),
         Condition::Compared(Operand::Field(_), sign, Operand::Value(value)) => {
-            is_list_compared(sign, value)
+            is_beyond(sign, value)
         }
         Condition::Compared(left, _, right) => !matches!(
             (left, right),
@@ -24,9 +24,22 @@ pub(super) fn never_holds(condition: &Condition) -> bool {
     }
 }
 
-/// Whether a field is compared with a list as a whole.
-fn is_list_compared(sign: &str, value: &Value) -> bool {
-    (value.is_array() || value.is_object()) && !matches!(sign, "in" | "not in")
+/// Whether a field is compared with a list as a whole, or is to stand before or behind what spells no number.
+fn is_beyond(sign: &str, value: &Value) -> bool {
+    match sign {
+        "in" | "not in" => false,
+        "<" | "<=" | ">" | ">=" => !bound(value).is_number(),
+        _ => value.is_array() || value.is_object(),
+    }
+}
+
+/// The number that a text spells; anything else as it is.
+fn bound(value: &Value) -> Value {
+    let spelled = value
+        .as_str()
+        .and_then(|text| serde_json::from_str::<Value>(text).ok())
+        .filter(Value::is_number);
+    spelled.unwrap_or_else(|| value.clone())
 }
 
 /// Whether it asks for an item of a list, `[a][0]`, by a number that may count from the end.
@@ -116,7 +129,7 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
         // Two values are compared by nothing here.
         _ => return json!({"not": {"has_fields": []}}),
     };
-    if !is_turned && is_list_compared(sign, &value) {
+    if !is_turned && is_beyond(sign, &value) {
         return json!({"not": {"has_fields": []}});
     }
     let is = |word: &str, value: &Value| json!({word: {field: value}});
@@ -148,7 +161,7 @@ fn compared(left: &Operand, sign: &str, right: &Operand) -> Value {
                 (">", false) | ("<", true) => "gt",
                 _ => "gte",
             };
-            json!({"range": {field: {word: value}}})
+            json!({"range": {field: {word: bound(&value)}}})
         }
     }
 }

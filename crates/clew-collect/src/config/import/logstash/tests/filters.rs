@@ -263,6 +263,10 @@ fn conditions_of_a_logstash_hold_when_they_hold_there() {
     );
     check(r#"[a] in "abc""#, json!({"within": {"a": "abc"}}));
     check("[a] =~ /^{/", json!({"regexp": {"a": "^\\{"}}));
+    check(
+        r#"[status] >= "400""#,
+        json!({"range": {"status": {"gte": 400}}}),
+    );
     let many = ["[a] == 1"; 10].join(" xor ");
     let text = format!("filter {{ if {many} {{ drop {{}} }} }}");
     let error = import_pipeline("p.conf", &text).unwrap_err().to_string();

@@ -191,6 +191,7 @@ filter {
   if [tags] == ["a"] { drop {} }
   if [a][0] == "b" or [c] { drop {} }
   if [a] in ["b", "c"] { drop {} }
+  if [a] > "b" { drop {} }
 }
 output { stdout {} }
 "#;
@@ -200,6 +201,7 @@ output { stdout {} }
         [
             "line 4: [if] compares what is not compared here, which never holds",
             "line 5: [if] asks for an item of a list by its number, which no field is here",
+            "line 7: [if] compares what is not compared here, which never holds",
         ]
     );
 }
