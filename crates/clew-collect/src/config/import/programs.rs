@@ -28,6 +28,14 @@ pub(super) fn sampled(part: f64) -> Value {
     json!({"sample": {"percentage": percentage}})
 }
 
+/// How far the machine's clock is from UTC, `+02:00`, as a field.
+pub(super) fn offset_from_utc(target: &str) -> Value {
+    let target = named(target);
+    step(&format!(
+        "{target} = format_timestamp!(now(), \"%:z\", timezone: \"local\")"
+    ))
+}
+
 /// Whether an event is from longer ago than so many seconds.
 pub(super) fn is_older(seconds: u64) -> String {
     let time = named("@timestamp");

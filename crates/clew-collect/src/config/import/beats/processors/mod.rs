@@ -196,6 +196,9 @@ fn converted(
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
         "add_id" => id(keys, out, notes),
+        "add_locale" if keys.take_text("format").as_deref() != Some("abbreviation") => {
+            out.push(programs::offset_from_utc("event.timezone"));
+        }
         "add_formatted_index" => {
             let index = keys.take_text("index").unwrap_or_default();
             let parts = [("field", INDEX.into()), ("value", index.into())];

@@ -75,6 +75,12 @@ fn texts_inside_of_texts_are_taken_apart_where_they_are() {
         ]),
         0,
     );
+    let offset = r#"."event"."timezone" = format_timestamp!(now(), "%:z", timezone: "local")"#;
+    check_processors(
+        "{add_locale: {format: offset}}, {add_locale: {format: abbreviation}}",
+        &json!([{"vrl": {"source": offset, "ignore_failure": true}}]),
+        1,
+    );
     check_processors(
         "{dissect: {tokenizer: '%{b}', field: a}}",
         &json!([{"dissect": {
