@@ -437,8 +437,15 @@ fn sent(kind: &str, keys: &mut Keys, input: &mut Map<String, Value>, notes: &mut
     };
     let tls = tls::of_input(keys, place, notes);
     input.extend(tls.map(|tls| ("tls".to_owned(), tls)));
-    if kind != "syslog" {
-        input.insert("parse".to_owned(), "plain".into());
+    match kind {
+        // Their names are `hostname`, `process.program` and those in `syslog`.
+        "syslog" => notes.tell(
+            &keys.path,
+            "the fields are those of the parser [syslog], of the Elastic Common Schema",
+        ),
+        _ => {
+            input.insert("parse".to_owned(), "plain".into());
+        }
     }
     told_apart(kind, keys, notes);
     let mut longest = keys.take("max_message_size");

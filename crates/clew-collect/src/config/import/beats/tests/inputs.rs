@@ -335,6 +335,7 @@ output.console: {}
     assert_eq!(
         imported.told(),
         [
+            "line 3: [filebeat.inputs[1]] the fields are those of the parser [syslog], of the Elastic Common Schema",
             "line 4: [filebeat.inputs[2].line_delimiter] messages end with their lines",
             "line 5: [filebeat.inputs[3].include_matches] has a counterpart only where it is a list of `FIELD=value` and `+`",
         ]
@@ -356,6 +357,7 @@ output.console: {}
     assert_eq!(
         imported.told(),
         [
+            "line 4: [filebeat.inputs[1]] the fields are those of the parser [syslog], of the Elastic Common Schema",
             "line 5: [filebeat.inputs[2].parsers[1].multiline] lines are joined before what is in them is read",
             "line 5: [filebeat.inputs[2].parsers] only lines of files have [multiline]",
         ]

@@ -188,6 +188,7 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
     assert_eq!(
         told,
         [
+            "line 28: [filebeat.inputs[2]] the fields are those of the parser [syslog], of the Elastic Common Schema",
             "line 31: [filebeat.inputs[3]] no input does what [mqtt] does",
             "line 33: [filebeat.inputs[4]] is not enabled, and left out",
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",

@@ -81,9 +81,9 @@ output.elasticsearch:
     let told = imported.told();
     let passphrase = "[filebeat.inputs[2].protocol.tcp.ssl.key_passphrase] has no counterpart";
     let prefix = "[filebeat.inputs[1]] objects are events themselves here, and not inside of [json] or another [prefix]";
-    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(told.len(), 3, "{told:?}");
     assert!(told[0].ends_with(prefix), "{told:?}");
-    assert!(told[1].ends_with(passphrase), "{told:?}");
+    assert!(told[2].ends_with(passphrase), "{told:?}");
     let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
     let expected = serde_json::json!({
         "certificate": "c", "key": "k", "client_ca": ["a"], "client_authentication": "optional",
