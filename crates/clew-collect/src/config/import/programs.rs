@@ -183,6 +183,8 @@ pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
     keys.take("ignore_missing");
     let omits = keys.take_flag("omit_empty") == Some(true);
     let overwrites = keys.take_flag("overwrite_keys") == Some(true);
+    // What failures do to the event, which is asked by who has called this, they do here.
+    let goes_on = keys.clone().take_flag("fail_on_error") == Some(false);
     // Names with dots are the same as objects inside each other.
     let mut mappings = Vec::new();
     if let Some(Value::Object(given)) = keys.take("mappings") {
@@ -190,6 +192,12 @@ pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
     }
     let absent = none_of(mappings.iter().map(|(target, _)| target.as_str()));
     let mut program = format!("list = array!({})\n", named(&field));
+    let last = mappings.iter().map(|(_, index)| *index).max();
+    // Where one is missing it has none of them.
+    let all = last.filter(|_| !goes_on);
+    if let Some(last) = all {
+        program.push_str(&format!("if length(list) > {last} {{\n"));
+    }
     for (target, index) in mappings {
         let target = named(&target);
         let is_there = match omits {
@@ -199,6 +207,9 @@ pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
         program.push_str(&format!(
             "if length(list) > {index}{is_there} {{ {target} = list[{index}] }}\n"
         ));
+    }
+    if all.is_some() {
+        program.push('}');
     }
     let mut step = step(&program);
     if !overwrites {

@@ -41,15 +41,7 @@ pub(super) fn convert(
         return Err(notes.source.error("", None, why_none(is_of_pipelines)));
     };
     let mut config = Map::new();
-    let registry = root.take_text("filebeat.registry.path");
-    let data = root.take_text("path.data");
-    if let Some(path) = registry {
-        // A Filebeat's own folders are no variables here.
-        let data = data.as_deref().unwrap_or("/var/lib/filebeat");
-        let path = path.replace("${path.data}", data);
-        let path = format!("{}/clew-registry.json", path.trim_end_matches('/'));
-        config.insert("registry".to_owned(), path.into());
-    }
+    config.extend(registry(&mut root).map(|path| ("registry".to_owned(), path.into())));
     let name = root.take_text("name");
     config.extend(name.map(|name| ("host".to_owned(), name.into())));
     let mut processors = Vec::new();
@@ -98,6 +90,16 @@ pub(super) fn convert(
     tell_elsewhere(&mut root, notes);
     root.tell_rest(notes);
     Ok(config)
+}
+
+/// The file that stands for the folder of a Filebeat's registry, if that is named.
+fn registry(root: &mut Keys) -> Option<String> {
+    let data = root.take_text("path.data");
+    // A Filebeat's own folders are no variables here.
+    let data = data.as_deref().unwrap_or("/var/lib/filebeat");
+    let path = root.take_text("filebeat.registry.path")?;
+    let path = path.replace("${path.data}", data);
+    Some(format!("{}/clew-registry.json", path.trim_end_matches('/')))
 }
 
 /// What is said in another place here, and where.

@@ -128,7 +128,7 @@ output.console: {}
             "properties": {"client.id": "x"},
         }])
     );
-    let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n";
+    let list = "list = array!(.\"decoded\".\"csv\")\nif length(list) > 2 {\nif length(list) > 0 { .\"source\".\"ip\" = list[0] }\nif length(list) > 2 { .\"a\".\"b\" = list[2] }\n}";
     let csv = r#"."decoded"."csv" = parse_csv!(string!(."message"), delimiter: ";")"#;
     let there = |field: &str| json!({"has_fields": [field]});
     let first = |field: &str, targets: &[&str]| {
