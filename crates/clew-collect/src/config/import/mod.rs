@@ -18,6 +18,9 @@ mod told;
 mod toml;
 mod vector;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::source::{Part, Source, written};
@@ -151,17 +154,33 @@ pub fn is_of_promtail(text: &str) -> bool {
     promtail::is_one(text)
 }
 
+/// What is told of a reference to what a shipper knows, or to another of its settings.
+const NO_VARIABLE: &str =
+    "is known to its shipper, and no variable: what it stands for is put in by hand";
+
 /// Writes the configuration, and tells what is still wrong with it.
 fn finished(config: &Map<String, Value>, mut left_out: Vec<LeftOut>) -> Imported {
     let config = serde_yaml_ng::to_string(config).expect("a tree of texts and numbers");
-    // Variables stand for themselves: whether they are set is not asked here.
-    let parsed = CollectConfig::parse("", &config, &|name| Some(format!("${{{name}}}")));
+    // Variables stand for themselves: whether they are set is not asked here. No variable of an environment has dots.
+    let known_there = RefCell::new(BTreeSet::new());
+    let variable = |name: &str| {
+        if name.contains('.') {
+            known_there.borrow_mut().insert(name.to_owned());
+        }
+        Some(format!("${{{name}}}"))
+    };
+    let parsed = CollectConfig::parse("", &config, &variable);
     let wrong = match parsed.map(CollectConfig::check) {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(error.to_string()),
         Err(error) => Some(format!("[{}] {}", error.place, error.reason)),
     };
     left_out.sort_by_key(|one| one.line);
+    left_out.extend(known_there.take().into_iter().map(|name| LeftOut {
+        line: None,
+        place: format!("${{{name}}}"),
+        reason: NO_VARIABLE.to_owned(),
+    }));
     left_out.extend(wrong.map(|reason| LeftOut {
         line: None,
         place: String::new(),

@@ -113,7 +113,12 @@ fn of_containers(
         notes.tell(path, "a module reads its own files, and none of containers");
         return None;
     }
-    for_all(&mut given);
+    // Of names of files any will do.
+    for key in ["paths", "containers", "containers.ids"] {
+        if let Some(names) = given.get_mut(key) {
+            for_all(names);
+        }
+    }
     if is_kubernetes && given.is_object() {
         let mut processors = vec![json!({"add_kubernetes_metadata": {}})];
         processors.extend(items(given["processors"].take()));

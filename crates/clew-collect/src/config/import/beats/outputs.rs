@@ -331,6 +331,10 @@ fn url(keys: &mut Keys, notes: &mut Notes<'_>) -> String {
         notes.tell(&path, "events go to the first host only");
     }
     let host = hosts.into_iter().next().unwrap_or_default();
+    if host.starts_with("${") {
+        let reason = "the [url] is whole, http://HOST:PORT, whatever of it is in the variable";
+        notes.tell(&path, reason);
+    }
     let below = keys.take_text("path").unwrap_or_default();
     let below = below.trim_matches('/');
     let protocol = keys

@@ -187,6 +187,7 @@ filebeat.autodiscover:
       config:
       - type: container
         paths: ['/var/lib/docker/containers/${data.docker.container.id}/*.log']
+        fields: {id: '${data.docker.container.id}'}
         exclude_lines: ['^#']
       - module: redis
   - type: nomad
@@ -209,6 +210,7 @@ output.console: {}
         "[filebeat.autodiscover.providers[1].templates[0].condition] is not asked",
         "a module reads its own files",
         "nothing tells of what [nomad] would find",
+        "[${data.docker.container.id}] is known to its shipper, and no variable",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }

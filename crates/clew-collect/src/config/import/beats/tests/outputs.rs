@@ -66,6 +66,20 @@ fn the_pipeline_of_an_input_is_asked_for_before_that_of_the_output() {
 }
 
 #[test]
+fn an_address_that_a_variable_says_is_told() {
+    let text = "filebeat.inputs: [{type: stdin}]\noutput.elasticsearch.hosts: ['${ES_HOST}:443']\n";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    assert_eq!(
+        imported.told(),
+        [
+            "line 2: [output.elasticsearch.hosts] the [url] is whole, http://HOST:PORT, whatever of it is in the variable"
+        ]
+    );
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["outputs"][0]["url"], "http://${ES_HOST}:443");
+}
+
+#[test]
 fn certificates_of_a_filebeat_are_carried_over() {
     let text = r#"
 filebeat.inputs:
