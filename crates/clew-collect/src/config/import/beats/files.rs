@@ -383,8 +383,9 @@ fn multiline_of(
         multiline.insert("timeout_ms".to_owned(), timeout.into());
     }
     // Lines have no ends in them.
-    processors.push(json!({"append": {
-        "field": "log.flags", "value": ["multiline"], "if": {"regexp": {"message": r"\n"}},
+    processors.push(json!({"add": {
+        "field": "log.flags", "value": ["multiline"], "override": false,
+        "if": {"regexp": {"message": r"\n"}},
     }}));
     if keys.take_flag("skip_newline") == Some(true) {
         processors.push(json!({"gsub": {

@@ -83,8 +83,9 @@ output.console: {}
     assert_eq!(
         inputs[1]["processors"],
         json!([
-            {"append": {
-                "field": "log.flags", "value": ["multiline"], "if": {"regexp": {"message": r"\n"}},
+            {"add": {
+                "field": "log.flags", "value": ["multiline"], "override": false,
+                "if": {"regexp": {"message": r"\n"}},
             }},
             {"gsub": {
                 "field": "message", "pattern": r"\r?\n", "replacement": "", "ignore_missing": true,

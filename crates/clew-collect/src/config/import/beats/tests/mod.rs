@@ -91,10 +91,11 @@ inputs:
         or:
         - regexp:
             log.file.path: /a[bc]/
-  - append:
+  - add:
       field: log.flags
       value:
       - multiline
+      override: false
       if:
         regexp:
           message: \n
