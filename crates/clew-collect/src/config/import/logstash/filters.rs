@@ -136,11 +136,18 @@ fn plugin_tag(name: &str) -> Option<&'static str> {
 /// What every plugin has: fields and tags that are added and removed once it has done its work.
 pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Vec<Value> {
     let mut steps = Vec::new();
+    let mut tags = Vec::new();
     for (name, value) in pairs(keys.take("add_field")) {
-        set(&name, value, &mut steps, (line, place, told));
+        match path(&name).as_str() {
+            // Those that are there stay.
+            "tags" => tags.append(&mut texts(value)),
+            _ => set(&name, value, &mut steps, (line, place, told)),
+        }
     }
-    if let Some(tags) = keys.take("add_tag").or_else(|| keys.take("tags")) {
-        let tags: Vec<String> = texts(tags)
+    let given = keys.take("add_tag").or_else(|| keys.take("tags"));
+    tags.append(&mut texts(given.unwrap_or_default()));
+    if !tags.is_empty() {
+        let tags: Vec<String> = tags
             .iter()
             .map(|tag| template(tag, &mut steps, (line, place, told)))
             .collect();

@@ -199,6 +199,11 @@ fn names_of_fields_that_a_logstash_adds_may_be_told_by_others() {
             {"set": {"field": "of_{{d}}", "value": "fixed", "if": {"is": {"a": 1}}}},
         ]),
     );
+    // Tags that are there stay.
+    check_filter(
+        r#"mutate { add_field => { "tags" => "x" } add_tag => ["y"] }"#,
+        &json!([{"append": {"field": "tags", "value": ["x", "y"], "if": {"is": {"a": 1}}}}]),
+    );
 }
 
 #[test]
