@@ -187,6 +187,17 @@ fn cell(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\"").replace('\n', " "))
 }
 
+/// A field that goes into a fingerprint. The name of the machine is inside of `host` here.
+fn source(written: String) -> Source {
+    match path(&written).as_str() {
+        "host" => (written, "host.name".to_owned()),
+        path => {
+            let path = path.to_owned();
+            (written, path)
+        }
+    }
+}
+
 /// `fingerprint`, with the values that Logstash makes.
 pub(super) fn fingerprint(
     keys: &mut Keys,
@@ -221,13 +232,7 @@ pub(super) fn fingerprint(
         let reason = "[@timestamp]: a time without milliseconds is written without them, and has another value than there";
         told.tell(line, place, reason);
     }
-    let mut sources: Vec<Source> = sources
-        .into_iter()
-        .map(|source| {
-            let path = path(&source);
-            (source, path)
-        })
-        .collect();
+    let mut sources: Vec<Source> = sources.into_iter().map(source).collect();
     match method.as_str() {
         "UUID" => return steps.push(programs::uuid(&target, true)),
         "PUNCTUATION" => {

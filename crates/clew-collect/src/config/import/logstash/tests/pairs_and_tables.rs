@@ -221,3 +221,13 @@ filter { if [a] == "200" or [b] != 7 or [c] == "x" or [d] in ["1", "y"] { drop {
         ]})
     );
 }
+
+#[test]
+fn the_host_in_a_fingerprint_of_a_logstash_is_the_name_of_the_machine() {
+    use serde_json::json;
+    let made = r#"if exists(."host"."name") { ."fingerprint" = sha1(to_string!(."host"."name")) }"#;
+    check_filter(
+        r#"fingerprint { source => "host" }"#,
+        &json!([{"vrl": {"source": made, "ignore_failure": true, "if": {"is": {"a": 1}}}}]),
+    );
+}
