@@ -349,22 +349,31 @@ fn with_port(url: &str) -> String {
     }
 }
 
-/// Milliseconds of `10s`, `5m`, `48h`, `250ms`; a number alone is seconds.
+/// Milliseconds of `10s`, `5m`, `1h30m`, `250ms`; a number alone is seconds.
 fn duration_ms(value: &Value) -> Option<u64> {
     let text = match value {
         Value::Number(number) => return Some(number.as_u64()?.saturating_mul(1_000)),
         Value::String(text) => text.trim(),
         _ => return None,
     };
-    let (number, unit) = number_and_unit(text)?;
-    let unit = match unit {
-        "ms" => 1,
-        "s" | "" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    Some(number.saturating_mul(unit))
+    let (mut sum, mut rest) = (0_u64, text);
+    loop {
+        let (number, behind) = number_and_unit(rest)?;
+        let next = behind.find(|letter: char| letter.is_ascii_digit());
+        let (unit, more) = behind.split_at(next.unwrap_or(behind.len()));
+        let unit = match unit {
+            "ms" => 1,
+            "s" | "" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        sum = sum.saturating_add(number.saturating_mul(unit));
+        if more.is_empty() {
+            return Some(sum);
+        }
+        rest = more;
+    }
 }
 
 /// What stands before and behind the end of a text's first digits.

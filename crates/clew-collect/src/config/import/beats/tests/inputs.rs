@@ -71,7 +71,7 @@ fn what_inputs_say_of_paths_and_lines_is_kept() {
 fields: {a: 1, b: 2}
 filebeat.inputs:
 - {type: log, paths: ['/v/**/*.log'], recursive_glob.enabled: false, encoding: latin1, max_bytes: 10, fields: {a: 3}}
-- {type: log, paths: [/a], multiline: {pattern: ^a, skip_newline: true}}
+- {type: log, paths: [/a], multiline: {pattern: ^a, skip_newline: true}, ignore_older: 1h30m}
 output.console: {}
 ";
     let imported = import_filebeat("f.yml", text).unwrap();
@@ -80,6 +80,7 @@ output.console: {}
     assert_eq!(inputs[0]["paths"], json!(["/v/*/*.log"]));
     assert_eq!(inputs[0]["encoding"], "windows-1252");
     assert_eq!(inputs[0]["line_bytes_max"], 64);
+    assert_eq!(inputs[1]["ignore_older_s"], 5_400);
     assert_eq!(
         inputs[1]["processors"],
         json!([
