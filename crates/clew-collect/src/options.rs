@@ -83,6 +83,9 @@ impl FileOptions {
         if self.paths.is_empty() {
             return refuse("paths", "names nothing to read");
         }
+        if self.paths.iter().any(|path| path.as_os_str().is_empty()) {
+            return refuse("paths", "has a path without a name");
+        }
         if !LINE_BYTES.contains(&self.line_bytes_max) {
             return refuse("line_bytes_max", "is not in 64 B..=16 MiB");
         }

@@ -319,6 +319,9 @@ fn refused(processor: &Definition, error: &DefinitionError) -> String {
         let nearest = nearest(&names, name);
         return format!("no processor is called [{name}], did you mean [{nearest}]?");
     }
+    if error.reason.starts_with("[when] is no parameter") {
+        return format!("{}, did you mean [if]?", error.reason);
+    }
     let missing = error.property.as_deref();
     let missing = missing.filter(|_| error.reason.ends_with("required property is missing"));
     // Where there are others inside of it, one of those may lack it.
@@ -390,6 +393,10 @@ mod tests {
             (
                 json!({"dissect": {"field": "a"}}),
                 "[dissect] lacks [pattern]",
+            ),
+            (
+                json!({"drop": {"when": {"has_fields": ["a"]}}}),
+                "[when] is no parameter of [drop], did you mean [if]?",
             ),
             (
                 json!({"json": {"field": "a", "on_failure": {"drop": {}}}}),

@@ -341,6 +341,10 @@ impl OutputConfig {
             let placing = output.placing();
             placing.map_err(|reason| place.wrong(&reason))?;
         }
+        let lacks_folder = |buffer: &BufferConfig| buffer.folder.as_os_str().is_empty();
+        if kind.buffer().is_some_and(lacks_folder) {
+            return Err(place.wrong("[buffer] lacks [folder]"));
+        }
         if kind.has_key() && authentication.is_some() {
             return Err(place.wrong("takes one of [api_key] and [authentication]"));
         }

@@ -160,7 +160,9 @@ impl Joiner {
             reason,
         };
         if !(1..=100_000).contains(&multiline.lines_max) {
-            return Err(refuse("lines_max is not in 1..=100000".to_owned()));
+            return Err(refuse(
+                "[lines_max], or [count], is not in 1..=100000".to_owned(),
+            ));
         }
         let matcher = |pattern: &str| Matcher::new(pattern).map_err(refuse);
         let rule = match &multiline.rule {

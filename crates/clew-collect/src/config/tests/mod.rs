@@ -100,6 +100,11 @@ fn what_is_wrong_is_told_with_its_line_and_the_nearest_key() {
         "line 16: [outputs[1].compresion] is no known key, did you mean [compression]?",
     );
     check(
+        "compression: gzip",
+        "rotate: 5",
+        "line 16: [outputs[1].rotate] is no known key, did you mean [rotate_bytes]?",
+    );
+    check(
         "type: stdout",
         "type: stdou",
         "line 17: [outputs[2].type] no output is called [stdou], did you mean [stdout]?",

@@ -23,6 +23,9 @@ outputs:
     assert_eq!(buffer.when_full, crate::WhenFull::DropOldest);
     let wrong = parse(&text.replace("drop_oldest", "drop")).unwrap_err();
     assert!(wrong.to_string().contains("line 6"), "{wrong}");
+    let wrong = parse(&text.replace("folder: /var/lib/clew/buffer, ", "")).unwrap_err();
+    let lacks = "[outputs[0]] [buffer] lacks [folder]";
+    assert!(wrong.to_string().ends_with(lacks), "{wrong}");
 }
 
 #[test]
