@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::files::inside;
+use crate::config::import::beats::files::inside;
 use crate::config::import::processor;
 
 /// The step that fails where a processor of Beats does, and what that says of it in the event, but for the reason.
