@@ -82,6 +82,19 @@ fn template(written: &str, path: &[Part], notes: &mut Notes<'_>) -> Option<Strin
     for theirs in ["agent.name", "agent.hostname", "beat.name", "beat.hostname"] {
         template = template.replace(&format!("{{{{{theirs}}}}}"), "{{host.name}}");
     }
+    // A version in the middle of a name would leave two signs behind each other.
+    let whole = template.len();
+    for version in ["{{agent.version}}", "{{beat.version}}"] {
+        for part in [format!("{version}-"), format!("-{version}")] {
+            template = template.replace(&part, "");
+        }
+    }
+    if template.len() < whole {
+        notes.tell(
+            path,
+            "has the version of a Filebeat in it, which is left out",
+        );
+    }
     if ["{{agent.", "{{beat."]
         .iter()
         .any(|own| template.contains(own))

@@ -171,7 +171,7 @@ processors:
 outputs:
 - type: opensearch
   url: http://es1:9200
-  index: shop-{{agent.version}}-%{+yyyy.MM.dd}
+  index: shop-%{+yyyy.MM.dd}
   authentication:
     user: u
     password: p
@@ -194,7 +194,7 @@ fn a_filebeat_becomes_a_collector_and_what_does_not_is_told_with_its_line() {
             "line 33: [filebeat.inputs[4]] is not enabled, and left out",
             "line 36: [processors[0].add_host_metadata] has no counterpart: events have `host.name`, and what `add` gives them",
             "line 49: [output.elasticsearch.hosts] events go to the first host only",
-            "line 52: [output.elasticsearch.index] names what only a Filebeat says of itself: it is empty here, unless [add] gives it to events",
+            "line 52: [output.elasticsearch.index] has the version of a Filebeat in it, which is left out",
             "line 56: [logging] what goes on is told on standard error",
         ]
     );
