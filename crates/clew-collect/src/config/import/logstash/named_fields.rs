@@ -37,9 +37,21 @@ const HOST: &str = "{{host.name}}{{^host.name}}{{host}}{{/host.name}}";
 const HOST_IF_THERE: &str =
     "{{#host.name}}{{host.name}}{{/host.name}}{{^host.name}}{{host}}{{/host.name}}";
 
+/// What Beats say of themselves beside an event in their own protocol, and in the event where they send it over HTTP.
+const OF_BEATS: [(&str, &str); 2] = [
+    ("@metadata.beat", "agent.type"),
+    ("@metadata.version", "agent.version"),
+];
+
 /// A name of an index, a topic or a document; nothing where a field in it does not end.
 pub(super) fn by_fields(written: &str) -> Option<String> {
-    named_by_fields(written).map(|template| template.replace("{{host}}", HOST))
+    let mut template = named_by_fields(written)?.replace("{{host}}", HOST);
+    for (beside, within) in OF_BEATS {
+        let named = format!("{{{{{beside}}}}}");
+        let either = format!("{named}{{{{^{beside}}}}}{{{{{within}}}}}{{{{/{beside}}}}}");
+        template = template.replace(&named, &either);
+    }
+    Some(template)
 }
 
 /// `%{[a][b]}` as `{{a.b}}`, and dates, `%{+YYYY.MM.dd}` and `%{{yyyy.MM.dd}}`, as fields that steps in front of it write them

@@ -42,6 +42,23 @@ output {
 }
 
 #[test]
+fn the_name_and_the_version_of_a_beat_are_found_where_it_sends_over_http() {
+    let text = r#"
+input { beats { port => 5044 } }
+output { elasticsearch { hosts => ["es"] index => "%{[@metadata][beat]}-%{[@metadata][version]}-%{+YYYY.MM.dd}" } }
+"#;
+    let imported = import_pipeline("p.conf", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(
+        config["outputs"][0]["index"],
+        concat!(
+            "{{@metadata.beat}}{{^@metadata.beat}}{{agent.type}}{{/@metadata.beat}}-",
+            "{{@metadata.version}}{{^@metadata.version}}{{agent.version}}{{/@metadata.version}}-%{+YYYY.MM.dd}",
+        )
+    );
+}
+
+#[test]
 fn what_writes_events_otherwise_is_told() {
     let text = r#"
 input { stdin {} }
