@@ -212,7 +212,7 @@ class Rankers(Session):
         self.client.flush("ranked")
         connections.connect(uri=self.uri)
         segment = utility.get_query_segment_info("ranked")[0]
-        self.same((segment.num_rows > 0, list(segment.nodeIds)), (True, [1]), "a segment with rows, and its node")
+        self.same((segment.num_rows > 0, list(segment.nodeIds), segment.state), (True, [1], 3), "a sealed segment with rows, and its node")
         balance = lambda source=1, to=(1,), which=(segment.segmentID,): utility.load_balance("ranked", source, list(to), list(which))
         balance()
         balance(which=())

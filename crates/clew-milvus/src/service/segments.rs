@@ -9,8 +9,9 @@ use crate::collections::Opened;
 use crate::error::{MilvusError, Result};
 use crate::proto::*;
 
-/// The state of a segment that is on the disk, and its level.
+/// The state of a segment that is on the disk, that of one that is searched, and the level of both.
 const FLUSHED: i32 = 4;
+const SEALED: i32 = 3;
 const LEVEL_ONE: i32 = 2;
 /// The state of a compaction that is through.
 const COMPLETED: i32 = 2;
@@ -130,7 +131,7 @@ impl Service {
             num_rows,
             node_id: NODE,
             node_ids: vec![NODE],
-            state: FLUSHED,
+            state: SEALED,
             level: LEVEL_ONE,
             is_sorted: true,
             ..QuerySegmentInfo::default()
