@@ -64,7 +64,8 @@ pub(super) enum Filter {
         from_end: bool,
         keep: bool,
     },
-    Length(usize, usize),
+    /// What is so long, as this counts.
+    Length(fn(&str) -> usize, usize, usize),
     Trim,
     Truncate(usize),
     Unique {
@@ -198,7 +199,11 @@ impl Filter {
             "shingle" => Filter::Shingle(Shingle::compile(part)?),
             "ngram" | "nGram" => Self::pieces(part, false)?,
             "edge_ngram" | "edgeNGram" => Self::pieces(part, true)?,
+            "byte_length" => {
+                Filter::Length(str::len, 0, part.number("max", usize::MAX, 0..=usize::MAX)?)
+            }
             "length" => Filter::Length(
+                |text: &str| text.encode_utf16().count(),
                 part.number("min", 0, 0..=usize::MAX)?,
                 part.number("max", usize::MAX, 0..=usize::MAX)?,
             ),
@@ -327,9 +332,8 @@ impl Filter {
             }
             Filter::Fold { keep: true } => folded_beside(terms),
             Filter::Stop(words) => words.without(terms),
-            Filter::Length(min, max) => {
-                let units = |term: &Term| term.token.text.encode_utf16().count();
-                terms.retain(|term| (*min..=*max).contains(&units(term)));
+            Filter::Length(count, min, max) => {
+                terms.retain(|term| (*min..=*max).contains(&count(&term.token.text)));
                 terms
             }
             Filter::Keywords {

@@ -1,11 +1,14 @@
 //! Words by Unicode's rules where these need a dictionary or a model: Chinese and Japanese, and the scripts of South-East Asia,
-//! whose words no space parts. It is ICU's segmenter with its data.
+//! whose words no space parts. It is ICU's segmenter with its data. Or by the rules alone.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use icu_segmenter::options::WordBreakInvariantOptions;
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::scripts::is_emoji;
 
 /// All that a text consists of, what lies between words too: a blank, a comma.
 pub(super) fn segments(text: &str) -> Vec<Range<usize>> {
@@ -20,6 +23,20 @@ pub(super) fn words(text: &str) -> Vec<Range<usize>> {
         LazyLock::new(|| WordSegmenter::new_lstm(WordBreakInvariantOptions::default()));
     let mut found = between(SEGMENTER.segment_str(text));
     found.retain(|segment| text[segment.clone()].chars().any(char::is_alphanumeric));
+    found
+}
+
+/// What has a letter, a digit or a picture in it by the rules alone, longer words in pieces of `most` characters, one at least.
+pub(super) fn words_by_rules(text: &str, most: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (start, word) in text.split_word_bound_indices() {
+        if !word.contains(|c: char| c.is_alphanumeric() || is_emoji(c)) {
+            continue;
+        }
+        let starts = word.char_indices().step_by(most.max(1));
+        let places = starts.map(|(at, _)| start + at);
+        found.extend(between(places.chain([start + word.len()])));
+    }
     found
 }
 
@@ -50,6 +67,29 @@ mod tests {
             words,
             "Hi, you: ทุกสองสัปดาห์!",
             &["Hi", "you", "ทุก", "สอง", "สัปดาห์"],
+        );
+    }
+
+    #[test]
+    fn by_rules_alone_words_are_cut_at_so_many_characters() {
+        let in_pieces = |text: &str| words_by_rules(text, 4);
+        check(
+            in_pieces,
+            "Rob's jumped_over 3.14159, ... 𝄞 中文 カタカナス 🇨🇳",
+            &[
+                "Rob'",
+                "s",
+                "jump",
+                "ed_o",
+                "ver",
+                "3.14",
+                "159",
+                "中",
+                "文",
+                "カタカナ",
+                "ス",
+                "🇨🇳",
+            ],
         );
     }
 

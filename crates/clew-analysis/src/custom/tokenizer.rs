@@ -58,6 +58,8 @@ pub(super) enum Cutter {
     Segments,
     /// What of that has letters or digits, by rules and models alone.
     SegmentWords,
+    /// What of the text has letters, digits or pictures by Unicode's rules and nothing else, in pieces of at most so many characters.
+    ByRules(usize),
     /// Words of Chinese.
     Jieba(JiebaWords),
     /// What the analyzer of the text's language makes of it.
@@ -85,6 +87,7 @@ impl Cutter {
             Cutter::Letters { .. }
             | Cutter::Alphanumeric
             | Cutter::Addresses(_)
+            | Cutter::ByRules(_)
             | Cutter::Between(_)
             | Cutter::Classic(_)
             | Cutter::Short { .. } => false,
@@ -147,6 +150,7 @@ impl Cutter {
             "thai" => Cutter::Thai,
             "icu_segments" => Cutter::Segments,
             "icu_words" => Cutter::SegmentWords,
+            "rule_words" => Cutter::ByRules(token_length(part)?),
             "jieba" => Cutter::Jieba(JiebaWords::compile(part)?),
             "by_language" => Cutter::ByLanguage(ByLanguage::compile(part)?),
             "char_group" => Cutter::Between(CharacterClasses::of_groups(
@@ -226,6 +230,7 @@ impl Cutter {
             Cutter::Thai => numbered(text, super::thai::words(text)),
             Cutter::Segments => numbered(text, super::segments::segments(text)),
             Cutter::SegmentWords => numbered(text, super::segments::words(text)),
+            Cutter::ByRules(most) => numbered(text, super::segments::words_by_rules(text, *most)),
             Cutter::Jieba(words) => numbered(text, words.cut(text)),
             Cutter::ByLanguage(languages) => languages.cut(text),
             Cutter::Classic(most) => classic(text, *most),

@@ -354,9 +354,15 @@ fn filters_of(filter: &Value) -> Result<Vec<Value>> {
         "stemmer" => {
             json!({"type": "stemmer", "language": option("language").unwrap_or_else(|| json!("english"))})
         }
-        "length" => {
-            json!({"type": "length", "min": 0, "max": option("max").unwrap_or_else(|| json!(40))})
-        }
+        // Milvus counts bytes.
+        "length" => match filter.get("max").and_then(Value::as_u64) {
+            Some(max) => json!({"type": "byte_length", "max": max}),
+            None => {
+                return Err(MilvusError::invalid(
+                    "length max param was none or not uint",
+                ));
+            }
+        },
         other => return Err(MilvusError::Unsupported(format!("filter {other}"))),
     };
     Ok(vec![one])

@@ -204,7 +204,11 @@ fn standard_words_are_runs_of_letters_and_digits_unless_unicodes_are_asked_for()
         ),
         (
             json!({"tokenizer": {"type": "standard", "uax29": true, "max_token_length": 2}}),
-            vec!["It", "s", "3", "5", "中", "文"],
+            vec!["It", "'s", "3.", "5", "中", "文"],
+        ),
+        (
+            json!({"tokenizer": "standard", "filter": [{"type": "length", "max": 5}]}),
+            vec!["It", "s", "3", "5"],
         ),
     ] {
         assert_eq!(words(&params, text), want, "{params}");

@@ -52,13 +52,13 @@ fn standard(part: &Value) -> Result<Value> {
     match (by_unicode, length) {
         (false, Some(_)) => Err(wrong(format!("{LENGTH} requires uax29 to be true"))),
         (false, None) => Ok(alphanumeric()),
-        (true, None) => Ok(json!({"type": "standard"})),
+        (true, None) => Ok(json!({"type": "rule_words"})),
         (true, Some(length)) => {
             let length = length
                 .as_u64()
                 .ok_or_else(|| wrong(format!("{LENGTH} must be a positive integer")))?;
             match (1..=TOKEN_LENGTH_MAX).contains(&length) {
-                true => Ok(json!({"type": "standard", "max_token_length": length})),
+                true => Ok(json!({"type": "rule_words", "max_token_length": length})),
                 false => Err(wrong(format!(
                     "{LENGTH} must be between 1 and {TOKEN_LENGTH_MAX}"
                 ))),
