@@ -28,7 +28,7 @@ pub enum Test {
     Constant(bool),
     /// Two values beside each other. Of different kinds they cannot be compared: unknown.
     Compare(Comparison, Operand, Operand),
-    /// A value that is one of some.
+    /// A value that is one of some; of another kind than all of them it is unknown.
     OneOf(Operand, Vec<Value>),
     /// A list that has all, or any, of some values.
     Contains {

@@ -48,7 +48,11 @@ pub(super) fn holds(expr: &Expr, collection: &Collection, document: &Value) -> O
             negated,
         } => {
             let (value, list) = (of(value)?, of(list)?);
-            Some(has(list.as_array()?, &value) != *negated)
+            let list = list.as_array()?;
+            if !list.is_empty() && list.iter().all(|one| order(one, &value).is_none()) {
+                return None;
+            }
+            Some(has(list, &value) != *negated)
         }
         Kind::IsNull { value, negated } => Some(of(value).is_none() != *negated),
         Kind::Exists(value) => Some(of(value).is_some()),

@@ -150,7 +150,12 @@ fn plain(test: &Test, document: &Value) -> Option<bool> {
         }
         Test::OneOf(operand, values) => {
             let value = operand.value(document)?;
-            Some(values.iter().any(|one| is_same(&value, one)))
+            let same = |one: &Value| clew_query::Comparison::Equal.holds(&value, one);
+            if values.is_empty() {
+                return Some(false);
+            }
+            // Of another kind than all of them it cannot be compared.
+            values.iter().filter_map(same).reduce(|any, one| any || one)
         }
         Test::Contains { list, values, all } => {
             let list = list.value(document)?;

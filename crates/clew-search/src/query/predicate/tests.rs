@@ -39,6 +39,25 @@ fn what_is_unknown_stays_unknown() {
 }
 
 #[test]
+fn among_values_of_other_kinds_alone_it_is_unknown() {
+    for (own, values, want) in [
+        (json!(2), json!([2, 3]), Some(true)),
+        (json!(4), json!([2, 3]), Some(false)),
+        (json!("2"), json!([2, 3]), None),
+        (json!([2]), json!([2, 3]), None),
+        (json!("b"), json!([2, "a"]), Some(false)),
+        (json!("b"), json!([]), Some(false)),
+        (json!(null), json!([2]), None),
+    ] {
+        let among = Test::OneOf(field("a"), values.as_array().cloned().unwrap());
+        let not = Test::Not(Box::new(among.clone()));
+        let document = json!({ "a": own });
+        assert_eq!(holds(among, &document), want, "{own} {values}");
+        assert_eq!(holds(not, &document), want.map(|is| !is), "{own} {values}");
+    }
+}
+
+#[test]
 fn patterns_describe_whole_texts() {
     let document = json!({"t": "50% of a\nline"});
     let like = |pattern: &str| Test::Text(field("t"), TextPattern::Like(pattern.to_string()));
