@@ -35,7 +35,13 @@ impl Lowering<'_> {
 
     pub(super) fn like(&self, value: &Expr, pattern: &Expr, negated: bool) -> Lowered<Query> {
         self.check_text(value, ("like operation", "non-string or no-json"))?;
+        let at = pattern.at;
         let pattern = self.text(pattern, "like pattern")?;
+        let backslashes = pattern.chars().rev().take_while(|c| *c == '\\').count();
+        if backslashes % 2 == 1 {
+            let why = "Invalid LIKE pattern: trailing backslash with nothing to escape";
+            return Err(ExprError::at(at, why));
+        }
         if let Kind::Path(path) = &value.kind
             && let Place::Indexed(field) = self.place(value.at, path)?
         {

@@ -156,6 +156,11 @@ const REFUSED: &[(&str, &str, &str)] = &[
         "like pattern should be a string literal or template variable",
     ),
     (
+        r"t like '%a\\\\\\'",
+        "1:7",
+        "Invalid LIKE pattern: trailing backslash with nothing to escape",
+    ),
+    (
         "t =~ 5",
         "1:5",
         "regex pattern should be a string literal or template variable",
