@@ -17,6 +17,7 @@ mod decay;
 mod delete;
 mod denied;
 mod effort;
+mod elements;
 mod expiry;
 mod field_ops;
 mod fields;

@@ -11,6 +11,7 @@ use prost::Message;
 
 use super::aggregate::{GROUP_BY, Grouping};
 use super::asked::{is_set, other_collection};
+use super::elements::{self, Elements};
 use super::loading::check_loaded_to;
 use super::order::{ORDER_BY, OrderPart};
 use super::read::Guarantee;
@@ -36,6 +37,17 @@ struct Asked {
     limit: Option<usize>,
     offset: usize,
     order: Vec<SortKey>,
+    elements: Option<Elements>,
+    /// Whether it is a page of an iterator, which goes on behind the last row: its rows are whole.
+    is_page: bool,
+}
+
+/// Rows that were found.
+struct Told {
+    columns: Vec<FieldData>,
+    count: usize,
+    /// The structs of each that were asked for, where these were.
+    elements: Vec<ElementIndices>,
 }
 
 impl Service {
@@ -50,7 +62,7 @@ impl Service {
         let collection = &opened.named.collection;
         let params = pairs(std::mem::take(&mut request.query_params));
         let matches_any = request.expr.trim().is_empty();
-        let query = self.filter_of(collection, &params, &mut request).await?;
+        let (query, elements) = self.filter_of(collection, &params, &mut request).await?;
         // As in Milvus, an offset is of rows that have a limit; without one it is not looked at.
         let (limit, offset) = match params.contains_key("limit") {
             true => window(&params)?,
@@ -61,41 +73,42 @@ impl Service {
         check_order(&order, &params, limit)?;
         let names = &request.output_fields;
         let grouping = Grouping::read(collection, names, (params.get(GROUP_BY), &order))?;
-        let is_whole = matches_any && limit.is_none();
-        if is_whole && !grouping.as_ref().is_some_and(Grouping::has_aggregates) {
-            return Err(MilvusError::invalid(
-                "empty expression should be used with limit: invalid parameter",
-            ));
+        let has_aggregates = grouping.as_ref().is_some_and(Grouping::has_aggregates);
+        if matches_any && limit.is_none() && !has_aggregates {
+            let why = "empty expression should be used with limit: invalid parameter";
+            return Err(MilvusError::invalid(why));
         }
         check_loaded_to("query", &opened)?;
         let guarantee = Guarantee::from(&request);
-        let (fields_data, output_fields, session_ts) = match grouping {
+        let (fields_data, output_fields, session_ts, element_indices) = match grouping {
             Some(grouping) => {
                 let asked = (query, &grouping, (limit, offset));
                 let told = self.grouped(&opened, asked, (&params, guarantee)).await?;
-                (told, request.output_fields, self.timestamp())
+                (told, request.output_fields, self.timestamp(), Vec::new())
             }
             None => {
-                let wanted = Wanted::read(collection, names)?;
-                let wanted = wanted.told_by(&params)?.with_primary(collection);
+                let wanted = Wanted::read(collection, names)?.told_by(&params)?;
+                let wanted = wanted.with_primary(collection);
+                let is_page = is_set(&params, "iterator");
                 let asked = Asked {
                     limit,
                     offset,
                     order: order_of(collection, &order)?,
                     query,
+                    elements,
+                    is_page,
                 };
                 self.see(&opened, guarantee).await?;
                 for part in &order {
                     self.check_all_terms(&opened, &part.name).await?;
                 }
-                let is_page = is_set(&params, "iterator");
                 let (pinned, time) = self.moment(&opened, (is_page, guarantee))?;
-                let (told, count) = self.queried(&pinned, asked, &wanted).await?;
-                if is_page && count == 0 && time == guarantee.timestamp {
+                let told = self.queried(&pinned, asked, &wanted).await?;
+                if is_page && told.count == 0 && time == guarantee.timestamp {
                     // Behind the last row nobody asks for more.
                     self.moments().forget(time);
                 }
-                (told, wanted.names, time)
+                (told.columns, wanted.names, time, told.elements)
             }
         };
         Ok(QueryResults {
@@ -104,17 +117,18 @@ impl Service {
             collection_name: opened.named.name.clone(),
             primary_field_name: collection.primary().name.clone(),
             session_ts,
+            element_indices,
             ..QueryResults::default()
         })
     }
 
-    /// What rows have to match; what of the request says so is taken.
+    /// What rows have to match, and which of their structs are told; what of the request says so is taken.
     async fn filter_of(
         &self,
         collection: &Arc<Collection>,
         params: &BTreeMap<String, String>,
         request: &mut QueryRequest,
-    ) -> Result<Query> {
+    ) -> Result<(Query, Option<Elements>)> {
         let zone = zone_asked(params)?;
         let (collection, now) = (collection.clone(), self.engine().now());
         let bytes = request.encoded_len();
@@ -124,7 +138,9 @@ impl Service {
         let partitions = std::mem::take(&mut request.partition_names);
         let read = move || {
             let templates = Templates::read(values)?.in_zone(zone);
-            filter(&collection, (&text, &templates), &partitions, now)
+            let elements = Elements::read(&collection, &text, &templates);
+            let query = filter(&collection, (&text, &templates), &partitions, now)?;
+            Ok((query, elements?))
         };
         self.reading(bytes, read).await
     }
@@ -156,24 +172,25 @@ impl Service {
         }
     }
 
-    /// The rows that are asked for, and how many these are.
-    async fn queried(
-        &self,
-        pinned: &Pinned,
-        asked: Asked,
-        wanted: &Wanted,
-    ) -> Result<(Vec<FieldData>, usize)> {
-        let limit = asked.limit.unwrap_or(ROWS_MAX);
-        let (mut places, mut ids) = (Vec::new(), Vec::new());
-        let mut after: Option<Vec<SortValue>> = None;
+    /// The rows that are asked for. Where structs are, limits and offsets count these, so that some of a row's may be told.
+    async fn queried(&self, pinned: &Pinned, asked: Asked, wanted: &Wanted) -> Result<Told> {
+        let mut left = asked.limit.unwrap_or(ROWS_MAX);
         let mut skip = asked.offset;
-        while places.len() < limit {
-            let size = (limit - places.len()).saturating_add(skip).min(PAGE_ROWS);
+        let of_structs = asked.elements.as_ref();
+        let page = of_structs.map_or(PAGE_ROWS, |structs| structs.page_rows().min(PAGE_ROWS));
+        if let Some(structs) = of_structs {
+            self.hold(structs.bytes(page.min(left.saturating_add(skip))))?;
+        }
+        let (mut places, mut ids, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+        let mut after: Option<Vec<SortValue>> = None;
+        while left > 0 {
+            let size = left.saturating_add(skip).min(page);
             let request = SearchRequest {
                 size,
                 sort: asked.order.clone(),
                 track_total: TrackTotal::No,
                 search_after: after.take(),
+                inner_hits: of_structs.map(Elements::wanted).into_iter().collect(),
                 ..SearchRequest::new(pinned.clone(), asked.query.clone())
             };
             let found = self.found(request).await?;
@@ -181,10 +198,25 @@ impl Service {
                 found.hits.len(),
                 found.hits.last().map(|hit| hit.sort.clone()),
             );
-            let skipped = skip.min(count);
-            skip -= skipped;
-            self.hold((count - skipped) * ROW_BYTES)?;
-            for hit in found.hits.into_iter().skip(skipped) {
+            self.hold(count * ROW_BYTES)?;
+            for hit in found.hits {
+                let structs = of_structs.map(|_| elements::numbers(&hit));
+                let own = structs.as_ref().filter(|_| !asked.is_page);
+                let own = own.map_or(1, Vec::len);
+                let skipped = skip.min(own);
+                let told = (own - skipped).min(left);
+                skip -= skipped;
+                left -= told;
+                if told == 0 {
+                    continue;
+                }
+                elements.extend(structs.map(|mut data| {
+                    if !asked.is_page {
+                        data = data.into_iter().skip(skipped).take(told).collect();
+                    }
+                    let indices = Some(LongArray { data });
+                    ElementIndices { indices }
+                }));
                 places.push(hit.place);
                 ids.push(hit.id);
             }
@@ -193,14 +225,18 @@ impl Service {
             }
             after = last;
         }
-        if asked.limit.is_none() && places.len() >= ROWS_MAX {
+        if asked.limit.is_none() && left == 0 {
             return Err(MilvusError::TooLarge(format!(
                 "the query has more than {ROWS_MAX} rows: give it a limit, or read them with an iterator"
             )));
         }
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let columns = self.columns(pinned, (&places, &ids), wanted).await?;
-        Ok((columns, places.len()))
+        Ok(Told {
+            columns,
+            count: places.len(),
+            elements,
+        })
     }
 }
 

@@ -1,0 +1,79 @@
+//! Which structs of its row meet the condition that `element_filter` of a query has for them.
+
+use clew_engine::{Hit, InnerHits, Within};
+
+use crate::collection::Collection;
+use crate::error::Result;
+use crate::expr::{self, Templates};
+
+/// Structs that are found for one page of rows, where its first row alone has not more.
+const PAGE_STRUCTS: usize = 1 << 16;
+/// What one takes until its number is known: a hit, its id and the way to it.
+const STRUCT_BYTES: usize = size_of::<Hit>() + 128;
+
+/// The structs that a query tells beside each row.
+pub(super) struct Elements {
+    wanted: InnerHits,
+    capacity: usize,
+}
+
+impl Elements {
+    /// Those of the first field of structs that a filter has such a condition for.
+    ///
+    /// # Errors
+    /// As of the filter.
+    pub(super) fn read(
+        collection: &Collection,
+        filter: &str,
+        templates: &Templates,
+    ) -> Result<Option<Elements>> {
+        if collection.structs.is_empty() || filter.trim().is_empty() {
+            return Ok(None);
+        }
+        let parsed = expr::parse(filter)?;
+        for field in &collection.structs {
+            if let Some(query) = expr::element_filter(&parsed, (collection, field), templates)? {
+                let capacity = field.capacity()?;
+                let wanted = InnerHits {
+                    within: Within::Nested(field.name.clone()),
+                    query,
+                    ignore_unmapped: true,
+                    from: 0,
+                    size: capacity,
+                    sort: Vec::new(),
+                    source: false,
+                    inner: Vec::new(),
+                };
+                return Ok(Some(Elements { wanted, capacity }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is wanted from inside each row.
+    pub(super) fn wanted(&self) -> InnerHits {
+        self.wanted.clone()
+    }
+
+    /// Most rows that are read at once, one at least.
+    pub(super) fn page_rows(&self) -> usize {
+        (PAGE_STRUCTS / self.capacity.max(1)).max(1)
+    }
+
+    /// What the structs of so many rows take while they are read.
+    pub(super) fn bytes(&self, rows: usize) -> usize {
+        rows.saturating_mul(self.capacity)
+            .saturating_mul(STRUCT_BYTES)
+    }
+}
+
+/// The numbers of a row's structs that were found, in their order.
+pub(super) fn numbers(row: &Hit) -> Vec<i64> {
+    let found = row.inner.iter().flat_map(|result| &result.hits);
+    let steps = found.filter_map(|hit| hit.nested.last());
+    let mut numbers: Vec<i64> = steps
+        .filter_map(|step| i64::try_from(step.offset).ok())
+        .collect();
+    numbers.sort_unstable();
+    numbers
+}
