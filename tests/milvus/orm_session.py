@@ -162,7 +162,9 @@ def name(books):
     books.release()
     books.drop_index(index_name="nearest_v")
     same(books.has_index(index_name="nearest_v"), False, "the index is gone")
-    same(bool(utility.get_server_version()), True, "a version")
+    version = utility.get_server_version()
+    # Integrations ask for indexes such as HNSW_SQ of no older one.
+    same(tuple(map(int, version.lstrip("v").split("."))) >= (2, 6, 8), True, f"the version {version}")
     books.drop()
     same(utility.has_collection("books"), False, "dropped")
 

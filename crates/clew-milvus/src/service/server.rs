@@ -9,7 +9,7 @@ use crate::error::{MilvusError, Result};
 use crate::proto::*;
 
 /// The version of Milvus whose calls these are: what clients compare.
-const VERSION: &str = "v2.6.4";
+const VERSION: &str = "v2.6.22";
 /// The state of a part that works.
 const HEALTHY: i32 = 1;
 
