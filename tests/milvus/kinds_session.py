@@ -231,6 +231,12 @@ class Kinds(Session):
             for offset in range(0, len(structs), 3):
                 found = client.query(name, filter=some, output_fields=["title"], limit=3, offset=offset)
                 self.same([(row["id"], row["offset"]) for row in found], structs[offset:offset + 3], f"three from {offset}")
+            pages = client.query_iterator(name, filter=some, output_fields=["title"], batch_size=3)
+            found = []
+            while page := pages.next():
+                found += [(row["id"], row["offset"]) for row in page]
+            pages.close()
+            self.same(found, structs, "page by page")
             found = client.query(name, filter=some.replace("element_filter", "match_any"), output_fields=["title"])
             self.same([row for row in found if "offset" in row], [], "none that were not asked for")
         (groups,) = client.search(name, data=[probe], anns_field="clips[emb]", limit=30, group_by_field="title")

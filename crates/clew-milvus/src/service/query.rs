@@ -11,7 +11,7 @@ use prost::Message;
 
 use super::aggregate::{GROUP_BY, Grouping};
 use super::asked::{is_set, other_collection};
-use super::elements::{self, Elements};
+use super::elements::Elements;
 use super::loading::check_loaded_to;
 use super::order::{ORDER_BY, OrderPart};
 use super::read::Guarantee;
@@ -38,8 +38,6 @@ struct Asked {
     offset: usize,
     order: Vec<SortKey>,
     elements: Option<Elements>,
-    /// Whether it is a page of an iterator, which goes on behind the last row: its rows are whole.
-    is_page: bool,
 }
 
 /// Rows that were found.
@@ -95,8 +93,7 @@ impl Service {
                     offset,
                     order: order_of(collection, &order)?,
                     query,
-                    elements,
-                    is_page,
+                    elements: elements.map(|all| all.behind(&params)).transpose()?,
                 };
                 self.see(&opened, guarantee).await?;
                 for part in &order {
@@ -200,9 +197,8 @@ impl Service {
             );
             self.hold(count * ROW_BYTES)?;
             for hit in found.hits {
-                let structs = of_structs.map(|_| elements::numbers(&hit));
-                let own = structs.as_ref().filter(|_| !asked.is_page);
-                let own = own.map_or(1, Vec::len);
+                let structs = of_structs.map(|structs| structs.numbers(&hit));
+                let own = structs.as_ref().map_or(1, Vec::len);
                 let skipped = skip.min(own);
                 let told = (own - skipped).min(left);
                 skip -= skipped;
@@ -210,10 +206,8 @@ impl Service {
                 if told == 0 {
                     continue;
                 }
-                elements.extend(structs.map(|mut data| {
-                    if !asked.is_page {
-                        data = data.into_iter().skip(skipped).take(told).collect();
-                    }
+                elements.extend(structs.map(|all| {
+                    let data = all.into_iter().skip(skipped).take(told).collect();
                     let indices = Some(LongArray { data });
                     ElementIndices { indices }
                 }));
