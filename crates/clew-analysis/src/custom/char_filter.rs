@@ -96,7 +96,7 @@ impl CharFilter {
                 let mut pairs = Vec::new();
                 for rule in part.lines("mappings").unwrap_or_default() {
                     let (from, to) = rule
-                        .split_once("=>")
+                        .rsplit_once("=>")
                         .ok_or_else(|| format!("Invalid Mapping Rule : [{rule}]"))?;
                     let meant = |side: &str| {
                         unescaped(side.trim())

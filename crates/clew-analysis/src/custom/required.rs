@@ -145,7 +145,7 @@ pub(super) fn check(key: &str, part: &Value, limits: PartLimits) -> Result<(), S
 fn mappings(part: &Part<'_>) -> Result<(), String> {
     let mut before = BTreeSet::new();
     for rule in part.lines("mappings").unwrap_or_default() {
-        let from = rule.split_once("=>");
+        let from = rule.rsplit_once("=>");
         let Some(from) = from.and_then(|(from, _)| unescaped(from.trim())) else {
             continue;
         };

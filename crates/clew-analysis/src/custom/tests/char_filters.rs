@@ -14,6 +14,8 @@ fn mappings_say_with_a_backslash_what_cannot_be_written() {
         &[("a", 0), ("b", 1)],
     );
     check(mapping(r"\\=>x"), r"a\b", &[("axb", 0)]);
+    // The last arrow parts the two.
+    check(mapping("a=>b=>c"), "a=>b", &[("c", 0)]);
     assert!(Chain::compile(&mapping(r"\u00=>x")).is_err());
 }
 
