@@ -117,6 +117,7 @@ fn parsed(params: &str) -> Result<Value> {
 #[derive(Default)]
 struct Settings {
     analyzers: Map<String, Value>,
+    char_filters: Map<String, Value>,
     tokenizers: Map<String, Value>,
     filters: Map<String, Value>,
 }
@@ -129,6 +130,9 @@ impl Settings {
         let mut settings = json!({"analyzer": self.analyzers, "filter": self.filters});
         if !self.tokenizers.is_empty() {
             settings["tokenizer"] = self.tokenizers.into();
+        }
+        if !self.char_filters.is_empty() {
+            settings["char_filter"] = self.char_filters.into();
         }
         Analysis::read(&settings).map_err(MilvusError::invalid)
     }
@@ -150,28 +154,39 @@ impl Settings {
     }
 
     fn add(&mut self, name: &str, params: &Value) -> Result<()> {
-        let Parts { tokenizer, filters } = parts_of(params)?;
-        let mut names = Vec::with_capacity(filters.len());
-        for (at, filter) in filters.into_iter().enumerate() {
-            let own_name = format!("{name}_{at}");
-            self.filters.insert(own_name.clone(), filter);
-            names.push(own_name);
-        }
-        let tokenizer = match tokenizer {
+        let parts = parts_of(params)?;
+        let names = named(name, parts.filters, &mut self.filters);
+        let char_names = named(name, parts.char_filters, &mut self.char_filters);
+        let tokenizer = match parts.tokenizer {
             own @ Value::Object(_) => {
                 self.tokenizers.insert(name.to_string(), own);
                 json!(name)
             }
             known => known,
         };
-        let analyzer = json!({"type": "custom", "tokenizer": tokenizer, "filter": names});
+        let mut analyzer = json!({"type": "custom", "tokenizer": tokenizer, "filter": names});
+        if !char_names.is_empty() {
+            analyzer["char_filter"] = char_names.into();
+        }
         self.analyzers.insert(name.to_string(), analyzer);
         Ok(())
     }
 }
 
+/// Puts the definitions of an analyzer's parts of a kind among all of that kind, and gives their names.
+fn named(analyzer: &str, parts: Vec<Value>, all: &mut Map<String, Value>) -> Vec<String> {
+    let named = parts.into_iter().enumerate().map(|(at, part)| {
+        let name = format!("{analyzer}_{at}");
+        all.insert(name.clone(), part);
+        name
+    });
+    named.collect()
+}
+
 /// What an analyzer is made of here.
 struct Parts {
+    /// Definitions.
+    char_filters: Vec<Value>,
     /// A name, or a definition.
     tokenizer: Value,
     /// Definitions.
@@ -190,6 +205,12 @@ fn parts_of(params: &Value) -> Result<Parts> {
     };
     let (tokenizer, mut filters) = match built_in {
         None => {
+            let is_known = |key: &str| matches!(key, "tokenizer" | "char_filter" | "filter");
+            if let Some(other) = params.keys().find(|key| !is_known(key.as_str())) {
+                return Err(MilvusError::invalid(format!(
+                    "unknown analyzer option key: {other}"
+                )));
+            }
             let tokenizer = match params.get("tokenizer") {
                 None => alphanumeric(),
                 Some(part) => tokenizer_of(part)?,
@@ -208,9 +229,19 @@ fn parts_of(params: &Value) -> Result<Parts> {
     {
         filters.push(json!({"type": "stop", "stop_words": words}));
     }
+    let char_filters = match (params.get("char_filter"), built_in) {
+        (None, _) => Vec::new(),
+        (Some(said), None) => char_filters_of(said)?,
+        (Some(_), Some(_)) => {
+            return Err(MilvusError::invalid(
+                "char_filter cannot be used with build-in analyzer type",
+            ));
+        }
+    };
     let filters = filters.iter().map(filters_of);
     let filters: Vec<Vec<Value>> = filters.collect::<Result<_>>()?;
     Ok(Parts {
+        char_filters,
         tokenizer,
         filters: filters.concat(),
     })
@@ -310,6 +341,28 @@ fn literally(text: &str) -> String {
         pattern.push(letter);
     }
     pattern
+}
+
+/// What is replaced in a text before it is cut.
+fn char_filters_of(said: &Value) -> Result<Vec<Value>> {
+    let all = said
+        .as_array()
+        .ok_or_else(|| MilvusError::invalid("char_filter params should be array"))?;
+    let one = |part: &Value| match part.get("type").and_then(Value::as_str) {
+        Some("mapping") => match part.get("mappings") {
+            Some(Value::Array(rules)) if rules.iter().all(Value::is_string) => {
+                Ok(json!({"type": "mapping", "mappings": rules}))
+            }
+            _ => Err(MilvusError::invalid(
+                "mapping char_filter mappings must be array",
+            )),
+        },
+        Some(other) => Err(MilvusError::invalid(format!(
+            "unsupported char_filter type: {other}"
+        ))),
+        None => Err(MilvusError::invalid("char_filter type must be set")),
+    };
+    all.iter().map(one).collect()
 }
 
 /// Our filters that are one of Milvus'.

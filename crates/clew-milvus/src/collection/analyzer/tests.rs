@@ -216,6 +216,42 @@ fn standard_words_are_runs_of_letters_and_digits_unless_unicodes_are_asked_for()
 }
 
 #[test]
+fn texts_are_replaced_before_they_are_cut() {
+    let by = |rules: Value| json!({"char_filter": [{"type": "mapping", "mappings": rules}], "tokenizer": "standard"});
+    for (rules, text, want) in [
+        (json!(["&=>and", "--=>-"]), "a&b--c", vec!["aandb", "c"]),
+        (json!(["a=>x", "aa => y"]), "aa a", vec!["y", "x"]),
+        (json!(["-=>"]), "中-文", vec!["中文"]),
+        (
+            json!([r"-=>\u0020", "a=>b=>c"]),
+            "x-y a=>b",
+            vec!["x", "y", "c"],
+        ),
+    ] {
+        assert_eq!(words(&by(rules.clone()), text), want, "{rules}");
+    }
+    for (params, said) in [
+        (by(json!("a=>b")), "mappings must be array"),
+        (by(json!([1])), "mappings must be array"),
+        (json!({"type": "standard", "char_filter": []}), "build-in"),
+        (json!({"char_filter": "x"}), "should be array"),
+        (json!({"char_filter": ["mapping"]}), "type must be set"),
+        (
+            json!({"char_filter": [{"type": "html"}]}),
+            "unsupported char_filter type: html",
+        ),
+        (
+            json!({"tokenizer": "standard", "filters": []}),
+            "unknown analyzer option key: filters",
+        ),
+    ] {
+        let refused = analyzer_settings(&params.to_string()).err().unwrap();
+        assert_eq!(refused.code(), 1100, "{params}");
+        assert!(refused.to_string().contains(said), "{params}: {refused}");
+    }
+}
+
+#[test]
 fn filters_keep_the_words_that_milvus_own_keep() {
     for (filter, want) in [
         ("alphanumonly", vec!["hello", "abc1"]),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Parts, literally, part_name, parts_of};
+use super::{literally, part_name, parts_of};
 use crate::error::{MilvusError, Result};
 
 /// Longest word that may be asked for, in characters; here words are cut at 255 in any case.
@@ -172,13 +172,14 @@ fn by_language(part: &Value) -> Result<Value> {
                 "sub analyzer {name:?} params must be dict"
             )));
         }
-        let Parts { tokenizer, filters } = parts_of(params)?;
-        let tokenizer = match tokenizer {
+        let parts = parts_of(params)?;
+        let tokenizer = match parts.tokenizer {
             Value::String(name) => json!({"type": name}),
             own => own,
         };
-        let parts = json!({"tokenizer": tokenizer, "filter": filters});
-        analyzers.insert(name.clone(), parts);
+        let (before, behind) = (parts.char_filters, parts.filters);
+        let own = json!({"char_filter": before, "tokenizer": tokenizer, "filter": behind});
+        analyzers.insert(name.clone(), own);
     }
     if !analyzers.contains_key("default") {
         return Err(MilvusError::invalid(
