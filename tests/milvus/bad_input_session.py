@@ -338,6 +338,7 @@ class Mistakes(Session):
         for call in (lambda: collection(**{"warmup.vectorField": "never"}), lambda: field("t", warmup="never"),
                      lambda: index(warmup="never")):
             self.refused(1100, "invalid warmup policy: never", call)
+        self.refused(1100, "is only allowed at field level", lambda: collection(warmup="sync"))
         params = client.prepare_index_params()
         params.add_index("id", index_name="sorted", index_type="STL_SORT")
         client.create_index("changing", params)

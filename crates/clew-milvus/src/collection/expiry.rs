@@ -23,6 +23,11 @@ const TTL_SECONDS_MAX: i64 = 3_155_760_000;
 /// # Errors
 /// For a time that is no number of seconds.
 pub(crate) fn check_properties(properties: &BTreeMap<String, String>) -> Result<()> {
+    if properties.contains_key("warmup") {
+        return Err(MilvusError::invalid(
+            "warmup key 'warmup' is only allowed at field level, use warmup.scalarField/warmup.scalarIndex/warmup.vectorField/warmup.vectorIndex at collection level",
+        ));
+    }
     check_warmup(properties)?;
     let Some(given) = properties.get(TTL) else {
         return Ok(());
