@@ -19,6 +19,7 @@ mod write;
 pub(crate) use members::Present;
 pub use names::{NAMES_MAX, Slot};
 pub use reason::Reason;
+pub(crate) use value::Kind;
 pub use value::Value;
 
 use fields::Fields;
@@ -277,6 +278,23 @@ impl Event {
             let _ = self.open_above(slot);
         }
         self.fields.get(slot)
+    }
+
+    /// What kind of value a field has.
+    pub(crate) fn kind(&mut self, slot: Slot) -> Kind {
+        match self.get(slot) {
+            Value::Text(_) => Kind::Text,
+            Value::Time(_) => Kind::Time,
+            Value::Int(_) | Value::Float(_) => Kind::Number,
+            Value::Bool(_) => Kind::Truth,
+            Value::Json(json) => match self.at(json).as_bytes().first() {
+                Some(b'"') => Kind::Text,
+                Some(b't' | b'f') => Kind::Truth,
+                Some(b'-' | b'0'..=b'9') => Kind::Number,
+                _ => Kind::Other,
+            },
+            Value::Missing | Value::Null => Kind::Other,
+        }
     }
 
     /// Whether a field is there, be it an object.

@@ -28,6 +28,17 @@ pub enum Value {
     Time(i64),
 }
 
+/// What a value is, whether it is kept as it is or as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Time,
+    Number,
+    Truth,
+    /// Nothing, or objects and lists.
+    Other,
+}
+
 /// The texts that values are parts of.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Texts<'a> {

@@ -6,7 +6,7 @@ use super::read::slot;
 use super::spelling::Spelling;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
-use crate::event::{Event, Reason, Slot, Value};
+use crate::event::{Event, Kind, Reason, Slot, Value};
 use crate::java::java_text;
 use crate::members::{flag, one_or_more, text};
 use crate::pipeline::{Field, Flow};
@@ -234,12 +234,9 @@ impl Step for Convert {
                 false => Err(Reason::Missing),
             };
         };
-        let is_number = match event.get(self.from) {
-            Value::Int(_) | Value::Float(_) => true,
-            Value::Json(json) => !event.at(json).starts_with(['"', 't', 'f']),
-            _ => false,
-        };
-        let read = self.spelling.read(self.kind, event.at(text), is_number);
+        // An object spells nothing either.
+        let spells = matches!(event.kind(self.from), Kind::Text | Kind::Time | Kind::Truth);
+        let read = self.spelling.read(self.kind, event.at(text), !spells);
         let value = match read.ok_or(Reason::NotConvertible)? {
             Typed::Text => Value::Text(text),
             Typed::Whole(number) => Value::Int(number),
@@ -370,11 +367,7 @@ impl Step for Truncate {
     fn apply(&mut self, event: &mut Event, _: &mut Work) -> Result<Flow, Reason> {
         for slot in &self.fields {
             // Numbers, and lists as they are written, are no texts.
-            let is_text = match event.get(*slot) {
-                Value::Text(_) => true,
-                Value::Json(json) => event.at(json).starts_with('"'),
-                _ => false,
-            };
+            let is_text = event.kind(*slot) == Kind::Text;
             let Some(text) = event.text(*slot).filter(|_| is_text) else {
                 continue;
             };

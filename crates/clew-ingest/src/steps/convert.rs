@@ -201,6 +201,7 @@ mod tests {
             );
         }
     }
+
     #[test]
     fn what_a_text_is_by_itself_is_told_by_how_it_is_written() {
         for (text, typed) in [

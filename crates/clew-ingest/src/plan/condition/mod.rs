@@ -14,7 +14,7 @@ use self::relation::Relation;
 use super::network::Networks;
 use super::read::slot;
 use crate::error::DefinitionError;
-use crate::event::{Event, Slot, Value};
+use crate::event::{Event, Kind, Slot, Value};
 use crate::text::{Span, any_item};
 use clew_analysis::{JavaPattern, java_pattern};
 
@@ -121,7 +121,7 @@ impl Condition {
         match self {
             Condition::Equals(slot, literal) => literal.is(event, *slot),
             Condition::Is(slot, literal) => {
-                literal.is_kind_of(event, *slot) && literal.is(event, *slot)
+                literal.is_of(event.kind(*slot)) && literal.is(event, *slot)
             }
             Condition::Contains(slot, finder) => {
                 any_text(event, *slot, |text| finder.find(text.as_bytes()).is_some())
@@ -164,19 +164,12 @@ impl Literal {
         }
     }
 
-    /// Whether a field is a text, a number or a truth as it is.
-    fn is_kind_of(&self, event: &mut Event, slot: Slot) -> bool {
-        match (self, event.get(slot)) {
-            (Literal::Text(_), Value::Text(_) | Value::Time(_))
-            | (Literal::Number(_), Value::Int(_) | Value::Float(_))
-            | (Literal::Bool(_), Value::Bool(_)) => true,
-            (_, Value::Json(json)) => match event.at(json).as_bytes().first() {
-                Some(b'"') => matches!(self, Literal::Text(_)),
-                Some(b't' | b'f') => matches!(self, Literal::Bool(_)),
-                Some(b'-' | b'0'..=b'9') => matches!(self, Literal::Number(_)),
-                _ => false,
-            },
-            _ => false,
+    /// Whether it is of a kind of values.
+    fn is_of(&self, kind: Kind) -> bool {
+        match self {
+            Literal::Text(_) => matches!(kind, Kind::Text | Kind::Time),
+            Literal::Number(_) => kind == Kind::Number,
+            Literal::Bool(_) => kind == Kind::Truth,
         }
     }
 

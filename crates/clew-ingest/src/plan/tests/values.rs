@@ -97,6 +97,14 @@ fn values_may_be_spelled_as_in_ruby() {
         let expected = format!(r#"{{"v":{expected}}}"#);
         assert_eq!(converted(kind, value), expected, "{kind} {value}");
     }
+    // An object spells nothing, whether it was taken apart or not.
+    let expected = r#"not_convertible {"v":{"a":1}}"#;
+    assert_eq!(converted("boolean", r#"{"a":1}"#), expected);
+    let steps = json!([
+        {"add": {"field": "v.a", "value": 1}}, {"remove": {"field": "message"}},
+        {"convert": {"field": "v", "type": "boolean", "lenient": "ruby"}},
+    ]);
+    assert_eq!(run(steps, ""), expected);
 }
 
 #[test]
