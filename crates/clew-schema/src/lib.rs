@@ -72,8 +72,8 @@ pub use document::{
 };
 pub use json_fault::{JsonFault, TextPlace};
 pub use mapping::{
-    AliasProblem, AnalyzerChoice, BesideTyping, CompressionLevel, CopyProblem, DOC_COUNT,
-    DerivedField, DerivedKind, DerivedScript, Dynamic, FieldId, FieldKind, FieldLeaf,
+    AliasProblem, AnalyzerChoice, BEGINNING_CHARS_MAX, BesideTyping, CompressionLevel, CopyProblem,
+    DOC_COUNT, DerivedField, DerivedKind, DerivedScript, Dynamic, FieldId, FieldKind, FieldLeaf,
     FieldParameter, FieldSettings, FieldSpec, FloatKind, IGNORED, IntegerKind, JoinChange,
     JoinRelations, KeptMapping, KeywordStyle, MappedField, Mapping, MappingError, MappingLimits,
     MappingNode, MappingPart, MappingReader, MappingSpec, NamePatterns, NameProblem, NestedChange,

@@ -53,4 +53,4 @@ pub use spec::{
 };
 pub use template::{NamePatterns, TemplateField, TemplateSpec};
 pub use tree::{FieldLeaf, MappingNode, ObjectNode};
-pub use typing::BesideTyping;
+pub use typing::{BEGINNING_CHARS_MAX, BesideTyping};

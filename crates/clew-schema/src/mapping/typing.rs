@@ -9,7 +9,7 @@ use super::field::{FieldKind, FieldSettings, MappedField, TextStyle};
 use super::schema::Mapping;
 
 /// Characters of the longest beginning that is kept.
-const BEGINNING_MAX: u64 = 20;
+pub const BEGINNING_CHARS_MAX: usize = 20;
 /// What the field of beginnings is called.
 const BEGINNINGS: &str = "_index_prefix";
 
@@ -107,7 +107,7 @@ pub(super) fn beside(definition: &Definition) -> Vec<(String, FieldKind, FieldSe
     let mut filters: Vec<_> = exact
         .map(|filter| (vec![filter.clone()], vec![filter]))
         .collect();
-    let beginnings = json!({"type": "edge_ngram", "min_gram": 1, "max_gram": BEGINNING_MAX});
+    let beginnings = json!({"type": "edge_ngram", "min_gram": 1, "max_gram": BEGINNING_CHARS_MAX});
     // A word and what begins with it have the same beginnings.
     let once = json!({"type": "remove_duplicates"});
     let indexed = [shingles(2, size, true), beginnings, once];

@@ -59,7 +59,7 @@ pub(crate) use compile::{
     plan_recorded, query_analyzer, search_fields, ways,
 };
 pub(crate) use constant::{DocumentSet, prefix_end};
-pub(crate) use describe::describe_unboosted;
+pub(crate) use describe::{WHOLE_DOCUMENT, describe_unboosted};
 pub(crate) use each::{each_block, each_scored};
 pub(crate) use function::script::{CompiledScript, OpenScript};
 pub use function::script::{GivenValue, OpenValueScript, ValueScript};

@@ -3,12 +3,9 @@
 
 use clew_analysis::Token;
 use clew_query::{IntervalMode, IntervalRule, IntervalScoring, Intervals, MatchPhrase, QueryError};
-use clew_schema::{BesideTyping, MappedField};
+use clew_schema::{BEGINNING_CHARS_MAX, BesideTyping, MappedField};
 
 use super::{Compiler, Node};
-
-/// UTF-16 units of the longest beginning that is kept.
-const BEGINNING_MAX: usize = 20;
 
 impl<'a> Compiler<'a> {
     /// The phrase on the field of neighbours, where that answers it: its words stand one behind the other.
@@ -59,7 +56,7 @@ impl<'a> Compiler<'a> {
         let Some((last, first)) = tokens.split_last() else {
             return Ok(None);
         };
-        if last.text.encode_utf16().count() > BEGINNING_MAX || !are_close(phrase, tokens) {
+        if last.text.encode_utf16().count() > BEGINNING_CHARS_MAX || !are_close(phrase, tokens) {
             return Ok(None);
         }
         let path = beginnings.path.clone();

@@ -20,6 +20,9 @@ pub fn describe(query: &Query) -> String {
     describe_up_to(query, usize::MAX)
 }
 
+/// What all whole documents have, and no nested object.
+pub(crate) const WHOLE_DOCUMENT: &str = "FieldExistsQuery [field=_primary_term]";
+
 /// The same with the clause that OpenSearch adds where nested objects might be found, which leaves whole documents.
 pub(crate) fn describe_among_documents(query: &Query) -> String {
     let mut whole = Beginning {
@@ -27,7 +30,7 @@ pub(crate) fn describe_among_documents(query: &Query) -> String {
         bytes_max: usize::MAX,
     };
     let _ = write_part(&mut whole, query);
-    whole.text + " #FieldExistsQuery [field=_primary_term]"
+    whole.text + " #" + WHOLE_DOCUMENT
 }
 
 /// The beginning of it, so many bytes at most.

@@ -19,8 +19,8 @@ use tantivy::{DocId, SegmentReader};
 use self::words::{in_lucenes_words, read};
 use super::rescore::score_of;
 use crate::query::{
-    CompileContext, VectorAnswers, describe, describe_unboosted, in_each_field, may_find_objects,
-    plan_part, query_analyzer, query_string_tree, search_fields,
+    CompileContext, VectorAnswers, WHOLE_DOCUMENT, describe, describe_unboosted, in_each_field,
+    may_find_objects, plan_part, query_analyzer, query_string_tree, search_fields,
 };
 use crate::snapshot::Snapshot;
 
@@ -130,9 +130,6 @@ pub fn explain_miss(
 
 /// What is told where a clause that must match does not, or one that must not does.
 const FAILURE: &str = "Failure to meet condition(s) of required/prohibited clause(s)";
-
-/// What all whole documents have, and no nested object.
-const WHOLE_DOCUMENT: &str = "FieldExistsQuery [field=_primary_term]";
 
 /// An explanation together with the clause that leaves whole documents only, or objects of a path, as OpenSearch adds it.
 fn of_rows(told: Explained, which: &str) -> Explained {
