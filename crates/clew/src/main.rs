@@ -75,7 +75,7 @@ static ALLOCATOR: CountingAllocator<SamplingAllocator<Mimalloc>> =
 const EXAMPLES: &str = "\
 Examples:
   clew serve --data ./data
-      serve the OpenSearch REST API on http://127.0.0.1:9200, the log on gRPC port 19530
+      serve the OpenSearch REST API on http://127.0.0.1:9200, Milvus' API and the log on port 19530
   clew collect /var/log --parse auto --to http://127.0.0.1:9200
       follow this machine's logs into the index `logs`
   curl 'http://127.0.0.1:9200/logs/_search?q=error&pretty'

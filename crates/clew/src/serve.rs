@@ -39,16 +39,16 @@ const STEPS_BETWEEN_LOOKS: u32 = 8;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Configuration file (YAML).
+    /// Configuration file (YAML, docs/configuration.md); what is said here wins over it.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Data folder; made when missing.
+    /// Data folder; made when missing [default: clew-data].
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Address of the OpenSearch REST API; port 0 takes a free one.
+    /// Address of the OpenSearch REST API; port 0 takes a free one [default: 127.0.0.1:9200].
     #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
-    /// Address of the log's gRPC service; port 0 takes a free one.
+    /// Address of Milvus' API and of the log's gRPC service; port 0 takes a free one [default: 127.0.0.1:19530].
     #[arg(long, value_name = "ADDR", value_parser = address)]
     grpc: Option<SocketAddr>,
     /// Collect logs in the same process, as this configuration of the collector says (docs/collect.md).

@@ -51,7 +51,7 @@ pub(crate) struct VectorsArguments {
     /// What the column is searched through.
     #[arg(long, value_enum, default_value = "auto")]
     method: Way,
-    /// Inverted lists, with `--method ivf`; 0 leaves the choice to the number of vectors.
+    /// Inverted lists, with `--method ivf` or `ivf-pq`; 0 leaves the choice to the number of vectors.
     #[arg(long, value_name = "N", default_value_t = 0)]
     lists: u32,
     /// Lists gone through, instead of `--ef-search`; one row of results each.
