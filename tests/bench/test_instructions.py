@@ -5,14 +5,13 @@ import collections
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import unittest
 
 from .base import BENCH, BenchTest, module
 
-HAS_VALGRIND = shutil.which("valgrind") and shutil.which("callgrind_control")
+NO_VALGRIND = module("callgrind.py").missing()
 # A build that is not optimised, which has its symbols in itself, would take an hour.
 IS_RELEASE = os.path.exists(os.environ.get("CLEW_BIN", "") + ".debug")
 VALGRIND_SECONDS_MAX = 1200
@@ -43,7 +42,7 @@ class Instructions(BenchTest):
         rounds = [Counts(0, collections.Counter(work=100, **own)) for own in ({"upkeep": 900}, {}, {"upkeep": 700}, {}, {"upkeep": 80})]
         self.assertEqual(instructions.typical(rounds, 10), {"work": 10, "upkeep": 0})
 
-    @unittest.skipUnless(HAS_VALGRIND, "valgrind is not installed")
+    @unittest.skipIf(NO_VALGRIND, NO_VALGRIND)
     @unittest.skipUnless(IS_RELEASE, "takes an hour without a release build and its clew.debug")
     def test_instructions_of_two_builds_are_counted(self):
         binary = os.environ["CLEW_BIN"]
@@ -62,7 +61,7 @@ class Instructions(BenchTest):
             self.assertLess(abs(by_build["new"][what] / by_build["old"][what] - 1), 0.2, what)
         self.assertRegex(done.stdout, r"\| bulk, a document \| [\d,]+ \| [\d,]+ \| [\d.]+ \|")
 
-    @unittest.skipUnless(HAS_VALGRIND, "valgrind is not installed")
+    @unittest.skipIf(NO_VALGRIND, NO_VALGRIND)
     def test_a_program_that_ends_under_callgrind_says_of_what(self):
         program, serving = self.folder / "program", json.dumps({"listening": {"http": "127.0.0.1:1", "grpc": "127.0.0.1:1"}})
         # One that does not begin, and one that ends while it is asked.
