@@ -162,9 +162,7 @@ pub(super) fn moves(
                 "source_field": from, "target_field": to, "ignore_missing": quiet,
             }})),
             (_, kind) => {
-                if matches!(kind.as_deref(), Some("integer" | "long" | "boolean")) {
-                    parts["lenient"] = "go".into();
-                }
+                parts["lenient"] = "go".into();
                 parts["type"] = kind.into();
                 if renames && from != to {
                     // What cannot be converted stays where it is.

@@ -53,10 +53,7 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
         }
     }
     for (field, kind) in kinds {
-        let mut parts = json!({"field": field, "type": kind, "ignore_missing": true});
-        if parts["type"] == "boolean" {
-            parts["lenient"] = "go".into();
-        }
+        let parts = json!({"field": field, "type": kind, "lenient": "go", "ignore_missing": true});
         out.push(json!({"convert": parts}));
     }
 }

@@ -113,6 +113,7 @@ inputs:
   - convert:
       field: app.took
       type: integer
+      lenient: go
       ignore_missing: true
       ignore_failure: true
   - drop:

@@ -117,7 +117,10 @@ fn processors_of_a_filebeat_do_what_they_are_told_by_their_options() {
             }},
             {"trim": {"field": "a", "ignore_missing": true}},
             {"trim": {"field": "b", "ignore_missing": true}},
-            {"convert": {"field": "a", "type": "long", "ignore_missing": true, "ignore_failure": true}},
+            {"convert": {
+                "field": "a", "type": "long", "lenient": "go", "ignore_missing": true,
+                "ignore_failure": true,
+            }},
         ]),
         0,
     );
