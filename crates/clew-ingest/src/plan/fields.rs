@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::read::slot;
+use super::read::{slot, slots};
 use super::spelling::Spelling;
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Kind, Reason, Slot, Value};
 use crate::java::java_text;
-use crate::members::{flag, one_or_more, text};
+use crate::members::{flag, text};
 use crate::pipeline::{Field, Flow};
 use crate::steps::convert::{ConvertType, Typed};
 use crate::steps::fields::{Copied, Removed};
@@ -64,9 +64,7 @@ pub(super) fn read_keep(
     event: &mut Event,
     config: &mut Map<String, Json>,
 ) -> Result<Box<dyn Step>, DefinitionError> {
-    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
-    let slots = names.iter().map(|name| slot(event, name));
-    Ok(Box::new(Keep(slots.collect::<Result<_, _>>()?)))
+    Ok(Box::new(Keep(slots(event, config)?)))
 }
 
 impl Step for Keep {
@@ -330,9 +328,7 @@ pub(super) fn read_truncate(
     event: &mut Event,
     config: &mut Map<String, Json>,
 ) -> Result<Box<dyn Step>, DefinitionError> {
-    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
-    let slots = names.iter().map(|name| slot(event, name));
-    let fields = slots.collect::<Result<_, _>>()?;
+    let fields = slots(event, config)?;
     let bytes_max = length_of(config, "max_bytes", "must be a number of bytes")?;
     let characters_max = length_of(config, "max_characters", "must be a number of characters")?;
     if bytes_max.or(characters_max).is_none() {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::error::DefinitionError;
 use crate::event::{Event, NAMES_MAX, Reason, Slot};
-use crate::members::{flag, not_a, optional};
+use crate::members::{flag, not_a, one_or_more, optional};
 use crate::pipeline::Processor;
 use crate::steps::grok::MachineRoom;
 
@@ -293,6 +293,15 @@ impl<'e> Reader<'e> {
             }
         }
     }
+}
+
+/// The slots of the fields that a step is for.
+pub(super) fn slots(
+    event: &mut Event,
+    config: &mut Map<String, Json>,
+) -> Result<Vec<Slot>, DefinitionError> {
+    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
+    names.iter().map(|name| slot(event, name)).collect()
 }
 
 /// The slot of a field that a definition names.

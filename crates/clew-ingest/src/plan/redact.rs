@@ -4,11 +4,11 @@ use clew_analysis::JavaPattern;
 use serde_json::{Map, Value as Json};
 
 use super::cut::line_of;
-use super::read::slot;
+use super::read::{slot, slots};
 use super::step::{Step, Work};
 use crate::error::DefinitionError;
 use crate::event::{Event, Reason, Slot, Value};
-use crate::members::{flag, one_or_more, optional, pattern, text};
+use crate::members::{flag, optional, pattern, text};
 use crate::pipeline::Flow;
 use crate::text::Span;
 
@@ -23,10 +23,8 @@ pub(super) fn read_redact(
     event: &mut Event,
     config: &mut Map<String, Json>,
 ) -> Result<Box<dyn Step>, DefinitionError> {
-    let names = one_or_more(config, "field")?.ok_or_else(|| DefinitionError::missing("field"))?;
-    let slots = names.iter().map(|name| slot(event, name));
     Ok(Box::new(Redact {
-        fields: slots.collect::<Result<_, _>>()?,
+        fields: slots(event, config)?,
         pattern: pattern(config, "pattern")?,
         replacement: optional(config, "replacement")?.unwrap_or_else(|| "***".to_string()),
     }))
