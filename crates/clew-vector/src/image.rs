@@ -98,6 +98,34 @@ macro_rules! sections_of_header {
                 self.section(kind).range()
             }
 
+            /// Checks that the image is as long as it says, that its sections lie within it, and that those of these kinds are
+            /// there once at most, and as long as they have to be.
+            fn check_sections(
+                &self,
+                len_bytes: u64,
+                kinds: impl IntoIterator<Item = $kind>,
+                fits: impl Fn($kind, u64) -> bool,
+            ) -> Result<(), $crate::VectorError> {
+                if self.image_bytes != len_bytes {
+                    return Err($crate::image::corrupt("image is cut off or continued", 32));
+                }
+                let is_known = |code: u32| $kind::ALL.iter().any(|kind| *kind as u32 == code);
+                for section in &self.sections {
+                    section.check(is_known, HEADER_BYTES as u64..self.image_bytes)?;
+                }
+                for kind in kinds {
+                    let mut same = self.sections.iter().filter(|one| one.kind == kind as u32);
+                    let len_bytes = same.next().map_or(0, |section| section.len_bytes);
+                    if !fits(kind, len_bytes) || same.next().is_some() {
+                        return Err($crate::image::corrupt(
+                            "a section has the wrong size",
+                            $crate::image::TABLE_OFFSET as u64,
+                        ));
+                    }
+                }
+                Ok(())
+            }
+
             /// Compares the checksum of every section.
             pub(super) fn verify(&self, image: &[u8]) -> Result<(), $crate::VectorError> {
                 let mut sections = self.sections.iter();

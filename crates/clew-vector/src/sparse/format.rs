@@ -129,23 +129,9 @@ impl Header {
         if self.counts.entries > NONZEROS_MAX {
             return Err(corrupt("too many weights", 20));
         }
-        if self.image_bytes != len_bytes {
-            return Err(corrupt("image is cut off or continued", 32));
-        }
-        let is_known = |code: u32| SectionKind::ALL.iter().any(|kind| *kind as u32 == code);
-        for section in &self.sections {
-            section.check(is_known, HEADER_BYTES as u64..self.image_bytes)?;
-        }
-        for kind in SectionKind::ALL {
-            let mut same = self.sections.iter().filter(|one| one.kind == kind as u32);
-            let len_bytes = same.next().map_or(0, |section| section.len_bytes);
-            let fits = len_bytes == self.expected_bytes(kind)
-                || (kind == SectionKind::Docs && len_bytes == 0);
-            if !fits || same.next().is_some() {
-                return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
-            }
-        }
-        Ok(())
+        self.check_sections(len_bytes, SectionKind::ALL, |kind, len_bytes| {
+            len_bytes == self.expected_bytes(kind) || kind == SectionKind::Docs && len_bytes == 0
+        })
     }
 
     /// Size of a section, were it there. Cannot overflow: every factor has 32 bits.

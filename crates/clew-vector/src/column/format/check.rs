@@ -1,12 +1,12 @@
 //! What a header must be true about: its own bounds, and the place and size of every section.
 
 use super::section::SectionKind;
-use super::{FRAME_HEAD_BYTES, HEADER_BYTES, Header, SLOTS, VERSION};
+use super::{FRAME_HEAD_BYTES, Header, SLOTS, VERSION};
 use crate::calibrate::{Choice, POINTS_MAX, Point};
 use crate::codes::{FACTORS, pitch_bytes};
 use crate::column::integrity::BLOCK_BYTES;
 use crate::graph::{base_slots, upper_slots};
-use crate::image::{TABLE_OFFSET, corrupt};
+use crate::image::corrupt;
 use crate::structure::is_coded;
 use crate::{Space, VECTORS_MAX, VectorError};
 
@@ -26,22 +26,11 @@ impl Header {
         if usize::from(slots) > SLOTS {
             return Err(corrupt("too many sections", 30));
         }
-        if self.image_bytes != len_bytes {
-            return Err(corrupt("image is cut off or continued", 32));
-        }
-        let is_known = |code: u32| SectionKind::ALL.iter().any(|kind| *kind as u32 == code);
-        for section in &self.sections {
-            section.check(is_known, HEADER_BYTES as u64..self.image_bytes)?;
-        }
         let known = |kind: &SectionKind| self.version == VERSION || kind.is_of_version_1();
-        for kind in SectionKind::ALL.into_iter().filter(known) {
-            let mut same = self
-                .sections
-                .iter()
-                .filter(|section| section.kind == kind as u32);
-            let len_bytes = same.next().map_or(0, |section| section.len_bytes);
+        let kinds = SectionKind::ALL.into_iter().filter(known);
+        self.check_sections(len_bytes, kinds, |kind, len_bytes| {
             let wanted = self.expected_bytes(kind);
-            let fits = match kind {
+            match kind {
                 SectionKind::Docs => len_bytes == wanted || len_bytes == 0 && !self.options.multi,
                 SectionKind::ListFrame | SectionKind::Choice | SectionKind::Probes => {
                     len_bytes == wanted || len_bytes == 0
@@ -50,11 +39,8 @@ impl Header {
                     len_bytes <= wanted && len_bytes.is_multiple_of(POINT_BYTES)
                 }
                 _ => len_bytes == wanted,
-            };
-            if !fits || same.next().is_some() {
-                return Err(corrupt("a section has the wrong size", TABLE_OFFSET as u64));
             }
-        }
+        })?;
         if self
             .entry
             .is_some_and(|entry| entry.row as usize >= self.count)
