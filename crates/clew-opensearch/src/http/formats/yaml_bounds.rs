@@ -62,18 +62,19 @@ fn may_begin(text: &[u8], at: usize) -> bool {
     let Some(last) = before.iter().rposition(|byte| !is_space(*byte)) else {
         return true;
     };
-    let is_apart = last + 1 < at;
     match before.get(last) {
         None => true,
         Some(byte) if may_break(*byte) => true,
-        Some(b'-' | b':' | b'?') => is_apart,
+        Some(_) if last + 1 == at => false,
+        Some(b'-' | b':' | b'?') => true,
+        // One bracket stands behind each word, so that all of them together are gone over once.
         Some(_) => {
             let word = before.get(..=last).unwrap_or_default();
             let start = word
                 .iter()
                 .rposition(|byte| is_space(*byte) || may_break(*byte))
                 .map_or(0, |space| space + 1);
-            is_apart && matches!(word.get(start), Some(b'&' | b'!'))
+            matches!(word.get(start), Some(b'&' | b'!'))
         }
     }
 }
@@ -309,6 +310,16 @@ mod tests {
             "- !<tag:[> [a]\n",
         ] {
             assert_eq!(check_text(&line.repeat(1000)), Ok(()), "{line}");
+        }
+    }
+
+    #[test]
+    fn brackets_in_one_long_word_cost_no_look_at_all_of_it() {
+        let count = 1 << 20;
+        let points = ["[", &"[1,2],".repeat(count), "[1,2]]"].concat();
+        let quoted = ["\"", &"[".repeat(count), "\""].concat();
+        for text in [points, quoted] {
+            assert_eq!(check_text(&text), Ok(()));
         }
     }
 
