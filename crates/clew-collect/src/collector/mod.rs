@@ -311,7 +311,7 @@ impl<'a> Collector<'a> {
         Ok(Reading::Done)
     }
 
-    /// Reads one file until the batch is full; returns whether there may be more.
+    /// Reads one file until the batch is full or its turn is over; returns whether there may be more.
     fn read_one(&mut self, index: usize) -> Result<bool, CollectError> {
         let now = self.now();
         self.encoder.times.now_ms = i64::try_from(now.wall_ms).unwrap_or(i64::MAX);
@@ -339,8 +339,10 @@ impl<'a> Collector<'a> {
         }
         tail.failure = pass.as_ref().err().map(ToString::to_string);
         match pass {
-            Ok(Pass::BatchFull) => {
-                self.deliver()?;
+            Ok(Pass::More) => {
+                if self.batch.is_full() {
+                    self.deliver()?;
+                }
                 Ok(true)
             }
             Ok(Pass::Drained) => {

@@ -23,6 +23,8 @@ use crate::registry::Slot;
 
 /// Bytes asked for at once; a window grows beyond it only for a longer record.
 const WINDOW_BYTES: usize = 256 << 10;
+/// What is read of a file before others have their turn, however little of it is kept.
+const TURN_BYTES: u64 = 16 << 20;
 
 /// What reading needs beside the file; shared by all tails.
 pub(crate) struct Fill<'a> {
@@ -40,8 +42,8 @@ pub(crate) struct Fill<'a> {
 /// How far a reading came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pass {
-    /// The batch is full; there may be more.
-    BatchFull,
+    /// The batch is full, or others have their turn; there may be more.
+    More,
     /// Nothing more for now.
     Drained,
     /// The file no longer holds what was read before.
@@ -128,7 +130,7 @@ fn advance_to(from: Position, checksum: u32, window: &[u8], passed: usize) -> Po
 }
 
 impl Tail {
-    /// Reads records into the batch until it is full or the file has no more.
+    /// Reads records into the batch until it is full, the turn is over or the file has no more.
     pub(crate) fn fill(&mut self, fill: &mut Fill<'_>) -> io::Result<Pass> {
         let Some(mut source) = self.opened()? else {
             return Ok(Pass::Moved);
@@ -234,17 +236,20 @@ impl Tail {
         Ok(true)
     }
 
+    /// How far the file was looked at: behind what was read, in a line that is too long.
+    fn reached(&self) -> Position {
+        self.skipping.as_ref().map_or(self.read, |skip| skip.at)
+    }
+
     fn fill_from(&mut self, source: &mut FileSource, fill: &mut Fill<'_>) -> io::Result<Pass> {
         fill.encoder.times.newest_ms = self.stat.modified_ms;
         let mut scratch = std::mem::take(fill.scratch);
+        let turn_end = self.reached().offset.saturating_add(TURN_BYTES);
         let pass = loop {
-            if fill.batch.is_full() {
-                break Ok(Pass::BatchFull);
+            let from = self.reached();
+            if fill.batch.is_full() || from.offset >= turn_end {
+                break Ok(Pass::More);
             }
-            let from = self
-                .skipping
-                .as_ref()
-                .map_or(self.read, |skipping| skipping.at);
             let lead = usize::try_from(from.lead_bytes()).expect("a lead is at most 64 bytes");
             let wanted = lead + self.window_bytes;
             if scratch.len() < wanted {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use clew_collect::config::CollectConfig;
-use clew_collect::{CollectReport, LineSink, Mode, NoProgress, StopToken, World, run};
+use clew_collect::{
+    CollectReport, Delivery, Event, LineSink, Mode, NoProgress, Sink, SinkError, StopToken, World,
+    run,
+};
 use clew_platform::{RealClock, RealDisk};
 use serde_json::{Value, json};
 
@@ -57,21 +60,60 @@ outputs: [{{type: stdout}}]
 
 /// A run of a configuration over everything that there is, and its documents.
 fn ran(text: &str) -> (CollectReport, Vec<Value>) {
+    let mut out = Vec::new();
+    let report = ran_into(text, &mut LineSink::new(&mut out), &StopToken::new());
+    let lines = std::str::from_utf8(&out).expect("JSON is UTF-8").lines();
+    let documents = lines.map(|line| serde_json::from_str(line).expect("a line is JSON"));
+    (report, documents.collect())
+}
+
+/// A run of a configuration until everything is read or it is stopped.
+fn ran_into(text: &str, sink: &mut dyn Sink, stop: &StopToken) -> CollectReport {
     let config =
         CollectConfig::parse("c.yaml", text, &|_| None).expect("the text is a configuration");
-    let stop = StopToken::new();
     let world = World {
         disk: Arc::new(RealDisk),
         clock: Arc::new(RealClock::new()),
         progress: &NoProgress,
-        stop: &stop,
+        stop,
     };
-    let mut out = Vec::new();
-    let options = config.options(Mode::Once).expect("it can be run");
-    let report = run(&options, world, &mut LineSink::new(&mut out)).expect("it runs to its end");
-    let lines = std::str::from_utf8(&out).expect("JSON is UTF-8").lines();
-    let documents = lines.map(|line| serde_json::from_str(line).expect("a line is JSON"));
-    (report, documents.collect())
+    let mut options = config.options(Mode::Once).expect("it can be run");
+    options.batch_lines_max = 1;
+    run(&options, world, sink).expect("it runs to its end")
+}
+
+/// Asks for a stop when the first event comes.
+struct Stopping<'a>(&'a StopToken);
+
+impl Sink for Stopping<'_> {
+    fn deliver(&mut self, batch: &[Event]) -> Result<Delivery, SinkError> {
+        self.0.stop();
+        Ok(Delivery {
+            acked: batch.len() as u64,
+            ..Delivery::default()
+        })
+    }
+}
+
+#[test]
+fn a_file_of_which_nothing_is_kept_holds_up_neither_others_nor_a_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!("unwanted {}\n", "x".repeat(500_000));
+    std::fs::write(folder.path().join("a.log"), line.repeat(50)).unwrap();
+    std::fs::write(folder.path().join("b.log"), "kept\n").unwrap();
+    let text = format!(
+        "registry: {0}/registry.json
+inputs: [{{paths: ['{0}/*.log'], parse: plain}}]
+processors: [{{drop: {{if: {{contains: {{message: unwanted}}}}}}}}]
+outputs: [{{type: stdout}}]
+",
+        folder.path().display()
+    );
+    let stop = StopToken::new();
+    let report = ran_into(&text, &mut Stopping(&stop), &stop);
+    assert_eq!(report.counters.events_acked, 1);
+    let dropped = report.counters.events_dropped;
+    assert!((1..50).contains(&dropped), "{dropped}");
 }
 
 #[test]
