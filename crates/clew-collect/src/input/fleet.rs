@@ -10,6 +10,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::SkipReason;
 use super::discover::{Candidate, CandidateReason, discover};
+use super::links::places_of;
 use super::rules::FileRules;
 use super::source::FileSource;
 use super::tail::{Tail, window_bytes_at_start};
@@ -308,6 +309,10 @@ impl Fleet {
 
     /// Files that no path leads to any more are read to their end, then left.
     fn see_off(&mut self, registry: &mut Registry, present: &HashMap<FileId, PathBuf>, now: Now) {
+        let is_gone = |tail: &&Tail| !tail.over && !present.contains_key(&tail.file);
+        let gone = self.tails.iter().filter(is_gone);
+        let closed = gone.filter(|tail| tail.source.is_none());
+        let places = places_of(closed.map(|tail| (tail.file, tail.place())));
         let mut left = HashSet::new();
         for tail in &mut self.tails {
             if tail.over {
@@ -318,7 +323,7 @@ impl Fleet {
                 continue;
             }
             let since = *tail.gone_since.get_or_insert(now.monotonic);
-            if tail.closing && !tail.dirty || !tail.is_within_reach() {
+            if tail.closing && !tail.dirty || !tail.is_within_reach(&places) {
                 left.insert(tail.file);
             } else if now.monotonic.saturating_sub(since) >= GONE_KEPT {
                 tail.closing = true;

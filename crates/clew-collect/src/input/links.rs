@@ -21,19 +21,13 @@ use crate::rotated_names::stem;
 const RETIRED_MAX: usize = 500;
 
 impl Tail {
-    /// Whether it can be read on, though nothing may lead to it any more. One that is not open is looked for.
-    pub(super) fn is_within_reach(&mut self) -> bool {
-        if self.source.is_some() || is_there(self.file, self.place()) {
-            return true;
+    /// Whether it can be read on, though nothing may lead to it any more: it is open, or there in one of these places.
+    pub(super) fn is_within_reach(&mut self, places: &HashMap<FileId, PathBuf>) -> bool {
+        let place = places.get(&self.file);
+        if let Some(moved) = place.filter(|place| *place != self.place()) {
+            self.target = Some(moved.clone());
         }
-        let file = self.file;
-        let mut others = beside(self.place()).into_iter();
-        let found = others.find(|place| is_there(file, place));
-        let is_found = found.is_some();
-        if is_found {
-            self.target = found;
-        }
-        is_found
+        self.source.is_some() || place.is_some()
     }
 }
 
@@ -45,14 +39,18 @@ impl Fleet {
         fresh: &[Candidate],
         present: &HashMap<FileId, PathBuf>,
     ) -> Vec<Candidate> {
-        let (mut found, mut retired) = (Vec::new(), 0);
+        let (mut wanted, mut retired) = (Vec::new(), 0);
         for (_, entry) in registry.records().rev() {
             let is_retired = entry.retired_ms.is_some();
             retired += usize::from(is_retired && entry.target.is_some());
-            if !is_retired || entry.target.is_some() && retired <= RETIRED_MAX {
-                found.extend(self.left(entry, present));
+            let is_wanted = !is_retired || entry.target.is_some() && retired <= RETIRED_MAX;
+            if is_wanted && !self.is_met(entry.file, present) {
+                wanted.push(entry);
             }
         }
+        let places = places_of(wanted.iter().map(|entry| (entry.file, entry.place())));
+        let left = |entry: &FileRecord| self.left(entry, places.get(&entry.file)?);
+        let mut found: Vec<_> = wanted.into_iter().filter_map(left).collect();
         for switched in fresh {
             found.extend(passed_by(registry, switched));
         }
@@ -73,21 +71,15 @@ impl Fleet {
         present.contains_key(&file) || self.by_file.contains_key(&file)
     }
 
-    /// The file of an entry, if nothing that was found is that, but it is still there and an input asked for it.
-    fn left(&self, entry: &FileRecord, present: &HashMap<FileId, PathBuf>) -> Option<Candidate> {
-        if self.is_met(entry.file, present) {
-            return None;
-        }
+    /// The file of an entry, which is there in a place, if an input asked for it and there may be more in it.
+    fn left(&self, entry: &FileRecord, place: &Path) -> Option<Candidate> {
         let paths = [Path::new(&entry.path), Path::new(&entry.first_path)];
         let asks = |rules: &&Arc<FileRules>| paths.iter().any(|path| rules.asks_for(path));
         let rules = self.options.rules.iter().find(asks)?;
-        let mut places = vec![entry.place().to_owned()];
-        if !is_there(entry.file, entry.place()) && entry.retired_ms.is_none() {
-            places = beside(entry.place());
+        if entry.retired_ms.is_some() && place != entry.place() {
+            return None;
         }
-        let mut places = places.into_iter();
-        let place = places.find(|place| is_there(entry.file, place))?;
-        let stat = file_system::stat(&place).ok()?;
+        let stat = file_system::stat(place).ok()?;
         // One that was left was read to its end, unless it was written to since.
         let is_at_end = |at: u64| {
             let at = i64::try_from(at).unwrap_or(i64::MAX);
@@ -99,7 +91,7 @@ impl Fleet {
         Some(Candidate {
             path: paths[0].to_owned(),
             stat,
-            target: Some(place),
+            target: Some(place.to_owned()),
             wanted: CandidateReason::Left,
             rules: Arc::clone(rules),
         })
@@ -167,10 +159,69 @@ fn beside(target: &Path) -> Vec<PathBuf> {
         return Vec::new();
     };
     let like_it = stem(name);
-    let mut names = file_system::list(folder).unwrap_or_default();
-    names.retain(|found| {
-        let is_like_it = text_name(&found.path).is_some_and(|name| stem(name) == like_it);
-        is_like_it && found.path != target && !found.is_folder && !found.is_link
-    });
-    names.into_iter().map(|found| found.path).collect()
+    let others = files_in(folder).filter(|(like, path)| *like == like_it && path != target);
+    others.map(|(_, path)| path).collect()
+}
+
+/// Where files are now: where they were, or beside that under a name that differs by what rotations put there.
+pub(super) fn places_of<'p>(
+    files: impl Iterator<Item = (FileId, &'p Path)>,
+) -> HashMap<FileId, PathBuf> {
+    let mut places = HashMap::new();
+    let mut moved: HashMap<&Path, HashMap<String, HashSet<FileId>>> = HashMap::new();
+    for (file, place) in files {
+        if is_there(file, place) {
+            places.insert(file, place.to_owned());
+        } else if let (Some(folder), Some(name)) = (place.parent(), text_name(place)) {
+            let of_folder = moved.entry(folder).or_default();
+            of_folder.entry(stem(name)).or_default().insert(file);
+        }
+    }
+    // Each folder is listed once, and after all were looked for, so that it has what was renamed until then.
+    for (folder, of_folder) in moved {
+        for (like, path) in files_in(folder) {
+            if let Some(files) = of_folder.get(&like)
+                && let Ok(stat) = file_system::stat(&path)
+                && files.contains(&stat.file)
+            {
+                places.entry(stat.file).or_insert(path);
+            }
+        }
+    }
+    places
+}
+
+/// The files in a folder, each behind what is left of its name without what rotations put there.
+fn files_in(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let names = file_system::list(folder).unwrap_or_default().into_iter();
+    let files = names.filter(|found| !found.is_folder && !found.is_link);
+    files.filter_map(|found| Some((stem(text_name(&found.path)?), found.path)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_where_they_were_and_under_names_of_rotations() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["kept.log", "turned.log", "renamed.log", "gone.log"];
+        let known = names.map(|name| {
+            let place = folder.path().join(name);
+            std::fs::write(&place, name).unwrap();
+            (file_system::stat(&place).unwrap().file, place)
+        });
+        let to = |name: &str| folder.path().join(name);
+        std::fs::rename(to("turned.log"), to("turned.log.1")).unwrap();
+        std::fs::rename(to("renamed.log"), to("other.log")).unwrap();
+        std::fs::rename(to("gone.log"), to("gone.log.1")).unwrap();
+        std::fs::rename(to("kept.log"), to("gone.log.1")).unwrap();
+        std::fs::hard_link(to("gone.log.1"), to("kept.log")).unwrap();
+        std::fs::write(to("turned.log"), "another").unwrap();
+        let places = places_of(known.iter().map(|(file, place)| (*file, place.as_path())));
+        let expected = [Some(to("kept.log")), Some(to("turned.log.1")), None, None];
+        for ((file, place), expected) in known.iter().zip(&expected) {
+            assert_eq!(places.get(file), expected.as_ref(), "{}", place.display());
+        }
+    }
 }
