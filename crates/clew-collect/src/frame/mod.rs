@@ -88,6 +88,12 @@ pub(crate) struct Group {
     pub(crate) end: usize,
 }
 
+/// A window of so many bytes begins with a group, whatever is in it, or with a line that is longer than allowed: at most twice what an
+/// event may have is held open, and a line behind it of which more is there than it may have is not waited for.
+pub(crate) const fn deciding_bytes(bytes_max: usize) -> usize {
+    bytes_max * 3 + 1
+}
+
 impl Framing {
     pub(crate) fn new(
         joiner: Option<Joiner>,
@@ -234,8 +240,8 @@ fn joined(joiner: &Joiner, window: &[u8], bytes_max: usize, rest: Rest) -> Optio
             break;
         }
         let Some(next) = line(&window[frame.end..], bytes_max, rest == Rest::Ends) else {
-            // Whether the next line belongs to it is not known yet, unless that is too long anyway.
-            let known = rest != Rest::Follows || window.len() - frame.end > bytes_max;
+            // Whether the next line belongs to it is not known yet, unless both are too long anyway.
+            let known = rest != Rest::Follows || is_full(window, bytes_max);
             return known.then_some(frame);
         };
         let text = frame.end..frame.end + next.content.end;
@@ -252,6 +258,11 @@ fn joined(joiner: &Joiner, window: &[u8], bytes_max: usize, rest: Rest) -> Optio
         }
     }
     Some(frame)
+}
+
+/// Whether what a window holds is too long for one event, though its last line goes on, or lacks the LF behind a CR alone.
+fn is_full(window: &[u8], bytes_max: usize) -> bool {
+    window.len() > bytes_max + 1
 }
 
 fn stanza(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {
@@ -301,13 +312,14 @@ fn stanza(window: &[u8], bytes_max: usize, last: bool) -> Option<Frame> {
             break;
         }
     }
-    content
-        .filter(|_| last && at == window.len())
-        .map(|content| Frame {
-            cut: content.end > bytes_max,
-            content: 0..content.end.min(cut_point(window, bytes_max)),
-            end: at,
-        })
+    let content = content?;
+    let is_last = last && at == window.len();
+    let is_broken_off = !is_last && !window[at..].starts_with(b"Start-Date:");
+    (is_last || is_full(window, bytes_max)).then(|| Frame {
+        cut: is_broken_off || content.end > bytes_max,
+        content: 0..content.end.min(cut_point(window, bytes_max)),
+        end: at,
+    })
 }
 
 #[cfg(test)]

@@ -112,3 +112,43 @@ fn stanzas() {
         "",
     );
 }
+
+#[test]
+fn a_window_of_some_size_begins_with_a_group_whatever_is_in_it() {
+    let of = |wrapping, encoding, parser| {
+        let framing = Framing::new(None, wrapping, encoding, parser);
+        (framing, encoding)
+    };
+    let framings = [
+        of(Wrapping::None, Encoding::Utf8, ParserName::Plain),
+        of(Wrapping::None, Encoding::Utf8, ParserName::AptHistory),
+        of(Wrapping::None, Encoding::Utf8, ParserName::NginxError),
+        of(Wrapping::None, Encoding::Utf16Le, ParserName::NginxError),
+        of(Wrapping::Container, Encoding::Utf8, ParserName::NginxError),
+    ];
+    let starts = [
+        "",
+        " ",
+        "Start-Date: ",
+        "2026/",
+        "2026-01-02T03:04:05Z stderr P ",
+    ];
+    let pairs = starts.iter().flat_map(|one| starts.map(|two| (*one, two)));
+    let mut group = Group::default();
+    for (one, two) in pairs {
+        for length in (0..1_500).step_by(7) {
+            let (first, second) = ("x".repeat(length % 150), "y".repeat(length / 10));
+            let text = format!("{one}{first}\n{two}{second}\n{}", "z".repeat(150));
+            for (framing, encoding) in &framings {
+                let mut window: Vec<u8> = match encoding {
+                    Encoding::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+                    _ => text.clone().into_bytes(),
+                };
+                window.truncate(deciding_bytes(48));
+                let is_decided = framing.first(&window, 48, Rest::Follows, &mut group);
+                let is_long = encoding.line_end(&window, 0).is_none();
+                assert!(is_decided || is_long, "{framing:?} {text}");
+            }
+        }
+    }
+}

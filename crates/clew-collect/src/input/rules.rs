@@ -87,6 +87,7 @@ impl FileRules {
             let text = String::from_utf8_lossy(text);
             return Some(text.trim_start_matches('\0').to_owned());
         }
+        let is_over = last || data.len() > SAMPLE_BYTES_MAX;
         let data = &data[..data.len().min(SAMPLE_BYTES_MAX)];
         let mut group = Group::default();
         let (mut at, mut text) = (0, Vec::new());
@@ -96,7 +97,7 @@ impl FileRules {
             text.push(b'\n');
             at += group.end;
         }
-        (at > 0 || last).then(|| String::from_utf8_lossy(&text).into_owned())
+        (at > 0 || is_over).then(|| String::from_utf8_lossy(&text).into_owned())
     }
 }
 
@@ -107,5 +108,20 @@ fn sample_range(data: &[u8], last: bool) -> Option<Range<usize>> {
         Some(end) => Some(0..end + 1),
         None if last || data.len() > SAMPLE_BYTES_MAX => Some(0..start.len()),
         None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_line_that_is_longer_than_a_sample_is_not_waited_for() {
+        let rules = FileRules::new(&FileOptions::new(Vec::new())).unwrap();
+        for encoding in [Encoding::Utf8, Encoding::Utf16Le] {
+            let sample = |bytes: usize| rules.sample(encoding, &vec![b'x'; bytes], false);
+            assert_eq!(sample(SAMPLE_BYTES_MAX), None);
+            assert!(sample(SAMPLE_BYTES_MAX + 1).is_some());
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::document::{Encoder, Origin};
 use crate::event::Batch;
 use crate::file_system::{self, FileId, Stat};
 use crate::fingerprint::{Head, LEAD_BYTES_MAX, Position};
-use crate::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, unmarked};
+use crate::frame::{Encoding, Framing, Group, Rest, Stream, cut_point, deciding_bytes, unmarked};
 use crate::line::Line;
 use crate::options::Mode;
 use crate::parse::{Fit, ParserChoice, ParserName, choose, tell_choice};
@@ -326,8 +326,8 @@ impl Tail {
         if at_end {
             return false;
         }
-        // An event and the line behind it, of which each may be as long as allowed.
-        self.window_bytes = (self.window_bytes * 2).min(bytes_max * 2 + WINDOW_BYTES);
+        let most = deciding_bytes(bytes_max) + WINDOW_BYTES;
+        self.window_bytes = (self.window_bytes * 2).min(most);
         true
     }
 
