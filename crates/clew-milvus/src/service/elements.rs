@@ -50,6 +50,7 @@ impl Elements {
                     size: capacity,
                     sort: Vec::new(),
                     source: false,
+                    explain: false,
                     inner: Vec::new(),
                 };
                 return Ok(Some(Elements {

@@ -238,7 +238,7 @@ fn random(value: &Value) -> Result<FunctionKind, DslError> {
                 "random_score seed must be an int or long, found [{number}]"
             ))
         })?),
-        Some(Value::String(text)) => Some(i64::from(java_hash(&text).cast_signed())),
+        Some(Value::String(text)) => Some(i64::from(java_hash(text).cast_signed())),
         Some(other) => {
             return Err(DslError::parsing(format!(
                 "random_score seed must be an int/long or string, not '{other}'"

@@ -199,7 +199,7 @@ fn check(call: &Call, expression: &str, body: &Value) -> Result<(), ApiError> {
     let _tried = call.memory.hold(json_bytes(&call.body))?;
     let mut tried = body.clone();
     let pipeline = search_pipeline::begin(call, expression, &mut tried)?;
-    let spec = spec_of(call, pipeline.as_ref(), &tried)?;
+    let spec = spec_of(call, pipeline.as_ref(), (&tried, None))?;
     let mut failures = Vec::new();
     let asks_more = ["query", "aggs", "aggregations"];
     if body.get("suggest").is_some() && asks_more.iter().all(|name| body.get(name).is_none()) {

@@ -15,7 +15,7 @@ fn different(count: usize) -> Snapshot {
         id: number.to_string(),
         tags: vec![format!("t{number:05}")],
         body: vec!["word".to_string()],
-        count: (number % 2 == 0).then_some(7),
+        count: number.is_multiple_of(2).then_some(7),
         ..Doc::default()
     };
     snapshot(&[(0..count).map(doc).collect()])

@@ -55,7 +55,7 @@ fn documents_that_become_too_much_in_further_fields_are_refused_unless_an_index_
     let mapping = clew_opensearch_mapping::mapping(json!({"properties": fields}));
     let document = json!({"from": "word ".repeat(5_000)});
     let document = document.to_string().into_bytes();
-    let refused = DocumentMatcher::build(&mapping, &[document.clone()]).err();
+    let refused = DocumentMatcher::build(&mapping, std::slice::from_ref(&document)).err();
     let reason = refused.map(|error| error.to_string()).unwrap_or_default();
     assert!(reason.contains("there is no room"), "{reason}");
     assert!(DocumentMatcher::of_accepted(&mapping, document).is_ok());

@@ -267,10 +267,11 @@ impl<'a> Build<'a> {
                         }
                     }
                 }
-                clause => match self.clause(clause, fields, 1.0)? {
-                    Some(query) => add(*occurrence, query),
-                    None => {}
-                },
+                clause => {
+                    if let Some(query) = self.clause(clause, fields, 1.0)? {
+                        add(*occurrence, query);
+                    }
+                }
             }
         }
         let is_empty =
