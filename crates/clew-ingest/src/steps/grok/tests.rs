@@ -91,7 +91,8 @@ fn patterns_are_opensearchs_where_it_has_others_than_the_crate() {
             "May 28 17:31:07 gate kernel: Shorewall:net:DROP:IN=eth0 OUT= MAC=00:02:b3:c7:2f:77:38:72:c0:6e:92:9c:08:00 SRC=4.8.3.1 DST=1.1.1.1 LEN=40 TOS=0x00 PREC=0x00 TTL=244 ID=54 PROTO=TCP SPT=1 DPT=2",
             json!({"nf_src_ip": "4.8.3.1", "nf_protocol": "TCP", "nf_in_interface": "eth0"}),
         ),
-        ("UNIXPATH:p", "/opt/Čierný", json!({"p": "/opt/Čierný"})),
+        ("UNIXPATH:p", "/opt/a b", json!({"p": "/opt/a"})),
+        ("UNIXPATH:p", "/opt/Čierný", json!({"p": "/opt/"})),
         ("MONTH:m", "Juli", json!({"m": "Juli"})),
         (
             "HTTPD20_ERRORLOG",
