@@ -240,7 +240,10 @@ class Scripts(BenchTest):
         path.write_text("# Results\n\n## A server under load\n\nold\n")
         command = [sys.executable, "-u", BENCH / "serve/run.py", "--bin", os.environ["CLEW_BIN"], "--json", self.folder / "rows.json",
                    "--results", path, "--seconds", 3600, "--rows", 300, "--dims", 8]
-        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # Whoever runs tests in the background may have them ignore the signal.
+        process = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.addCleanup(lambda: process.poll() is None and os.killpg(process.pid, signal.SIGKILL))
         self.assertIn("clew bench serve vectors", process.stdout.readline())
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=SECONDS_MAX)

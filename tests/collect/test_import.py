@@ -146,7 +146,7 @@ output.console: {{}}
 """, "Mar 16 a=1\nbroken \\\n too\n")
         self.assertEqual((documents[0]["t"], documents[0]["a"]), ("Mar 16", "1"))
         self.assertEqual(documents[1]["message"], "broken \\\n too")
-        self.assertEqual(documents[1]["log"]["flags"], ["dissect_parsing_error"])
+        self.assertEqual(documents[1]["log"]["flags"], ["multiline", "dissect_parsing_error"])
         self.assertEqual([one["tags"] for one in documents], [["seen"], ["seen"]])
 
     def test_filters_of_a_logstash(self):

@@ -216,7 +216,7 @@ class Asked(ClewTest):
         self.raw("PUT", "/told/_create/1?timeout=1m&version=-4", body={"n": 1})
         with self.refused(409, "version_conflict_engine_exception"):
             self.raw("PUT", "/told/_create/1", body={"n": 1}, params={"version": -4})
-        with self.refused(400, "illegal_argument_exception"):
+        with self.refused(400, "action_request_validation_exception", "internal versioning can not be used"):
             self.raw("PUT", "/told/_doc/1", body={"n": 1}, params={"version": -4})
         self.raw("PUT", "/told/_doc/1", body={"n": 2}, params={"version": -3})
         lines = '{"create":{"_index":"told","_id":"2","version":-4}}\n{"n":3}\n{"index":{"_index":"told","_id":"1","version":-3}}\n{"n":4}\n'
