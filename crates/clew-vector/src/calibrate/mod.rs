@@ -176,7 +176,7 @@ fn missed(recall: f32) -> f64 {
     clippy::cast_sign_loss,
     reason = "a positive number; the cast saturates"
 )]
-pub(crate) fn whole(effort: f64) -> usize {
+fn whole(effort: f64) -> usize {
     const ROUNDING: f64 = 1e-6;
     (effort - ROUNDING).ceil() as usize
 }

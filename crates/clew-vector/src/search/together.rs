@@ -8,7 +8,6 @@ use std::ops::Deref;
 use clew_kernels::Kernels;
 use clew_platform::Pace;
 
-use crate::calibrate::whole;
 use crate::column::{Integrity, View};
 use crate::filter::RowFilter;
 use crate::ivf::{DamagedList, ListQuery, Lists, Seeker, Start};
@@ -24,8 +23,7 @@ impl<B: Deref<Target = [u8]> + Clone + Send + Sync> Column<B> {
     /// Finds what is nearest in several columns, each with the documents that may be hits there; [`SearchRequest::filter`] is
     /// not regarded. Columns that are searched through lists with the same centres ([`Column::list_centres`]) answer together, in
     /// their order: they have the `k` nearest of all of them among their hits and nothing else, or as many as
-    /// [`SearchRequest::horizon`] is for, if these are fewer. Each has gone through the lists that it would alone, or, where
-    /// lists stand in for a graph, through those that a walk's effort stands for in a part of the whole.
+    /// [`SearchRequest::horizon`] is for, if these are fewer. Each has gone through the lists that it would alone.
     ///
     /// The other columns answer `None`, and are left to [`Column::search`]; so do all with the same centres where one of them
     /// is damaged, and every column where the query does not fit.
@@ -114,11 +112,6 @@ fn through_shared_lists<B: Deref<Target = [u8]> + Clone + Send + Sync>(
         .search
         .prepare_lists(first.lists, &first.situation, scratch);
     parts.retain(|part| query.fits(part.lists));
-    if request.probes.is_none() && request.target_recall.is_none() {
-        for part in &mut parts {
-            part.probes = part.probes_as_one_of(rows, request.ef_search);
-        }
-    }
     let wanted = request.k.min(horizon.hits_wanted());
     for (at, outcome) in find(&parts, query, (wanted, horizon), scratch).unwrap_or_default() {
         answers[at] = Some(outcome);
@@ -152,24 +145,6 @@ impl<'a> Part<'a> {
 
     fn rows(&self) -> usize {
         self.situation.row_count
-    }
-
-    /// Lists to go through where all parts have so many rows. Of the hits of all a part holds its share, and fewer hits are found
-    /// with less effort: what a walk misses grows with hits to the power of .45, and falls with effort to that of 1.35 as it is
-    /// usually, and of 2 where vectors are uniform. So the effort falls with a root of the share, by a power of 1/3 to 1/4.4. Where
-    /// a rule makes lists of efforts, nothing is known of what they find.
-    fn probes_as_one_of(&self, rows: usize, ef_search: usize) -> usize {
-        let learnt = self.search.view.calibration;
-        if learnt.is_none_or(|learnt| learnt.probes.is_empty()) {
-            return self.probes;
-        }
-        let share = self.rows() as f64 / rows.max(1) as f64;
-        let situation = Situation {
-            ef: whole(ef_search as f64 * share.powf(0.25)).min(self.rows()),
-            ..self.situation
-        };
-        let hits = self.search.k_rows;
-        self.search.probes_for(self.lists, hits, &situation)
     }
 }
 

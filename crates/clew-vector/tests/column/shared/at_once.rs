@@ -59,50 +59,6 @@ fn at_once_they_find_as_much_as_each_alone_and_measure_less() {
     }
 }
 
-/// Parts too small for a graph, whose lists know what they find.
-#[test]
-fn an_effort_is_that_of_the_whole() {
-    const ROWS: usize = 4_500;
-    let (rows, queries) = clustered(PARTS * ROWS, DIMENSION, 8);
-    let centres = Arc::new(SharedCentres::new(PARTS));
-    let how = ImageOptions {
-        graph: GraphChoice::WhenWorthIt,
-        ..HOW
-    };
-    let written = |rows: &[Vec<f32>]| {
-        let builder = builder(ColumnOptions::new(DIMENSION, Space::L2), rows);
-        let mut image = Vec::new();
-        let written = builder.sharing(centres.clone()).write(how, &mut image);
-        written.unwrap();
-        Column::open(image).unwrap()
-    };
-    let whole = Whole {
-        parts: rows.chunks(ROWS).map(written).collect(),
-        queries,
-    };
-    let (mut found, mut wanted, mut codes, mut codes_alone) = (0, 0, 0, 0);
-    let mut scratch = Scratch::default();
-    for query in &whole.queries {
-        let request = SearchRequest::new(query, 10);
-        let outcomes = at_once(&all_of(&whole), &request, &mut scratch);
-        let parts = whole.parts.iter();
-        let alone = parts.map(|part| search(part, &request, &mut scratch));
-        codes_alone += alone.map(|one| one.profile.codes).sum::<u64>();
-        codes += outcomes.iter().map(|one| one.profile.codes).sum::<u64>();
-        let truth: Vec<SearchOutcome> = whole
-            .parts
-            .iter()
-            .map(|part| exact(part, &request))
-            .collect();
-        let (truth, hits) = (merged(&truth, 10).0, merged(&outcomes, 10).0);
-        wanted += truth.len();
-        found += hits.iter().filter(|hit| truth.contains(hit)).count();
-    }
-    // Each part has a sixth of the hits, and alone looks for all of them. Of what a walk is taken to find, .99, chance may cost a little.
-    assert!(10 * codes < 9 * codes_alone, "{codes} of {codes_alone}");
-    assert!(found as f64 >= 0.975 * wanted as f64, "{found} of {wanted}");
-}
-
 #[test]
 fn what_cannot_go_with_the_others_is_left_to_be_searched_alone() {
     let whole = &WHOLES[0];
