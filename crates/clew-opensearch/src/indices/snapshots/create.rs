@@ -46,9 +46,14 @@ pub(crate) async fn create(call: Call) -> Result<Reply, ApiError> {
     let indices = without_copies(&asked.indices, indices);
     let (place, wanted) = (repository.name.clone(), name.clone());
     let work = prepare(&call.api, repository, name, (asked, indices))?;
-    // From here on, while it is on the list, nobody completes another one of the name.
-    refuse_taken(&call.api, &place, &wanted).await?;
-    let work = tokio::task::spawn_blocking(work);
+    // From here on, while it is on the list, nobody completes another one of the name. So it goes on, whoever asked for it: else
+    // who asks again would be refused for one that then is not taken.
+    let api = call.api.clone();
+    let begun = tokio::spawn(async move {
+        refuse_taken(&api, &place, &wanted).await?;
+        Ok::<_, ApiError>(tokio::task::spawn_blocking(work))
+    });
+    let work = begun.await??;
     if !wait {
         return Ok(Reply::json(&json!({"accepted": true})));
     }
