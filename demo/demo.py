@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The demo: serve, collect this machine's logs, load vectors, ask six questions.
 
-Needs nothing but Python 3 and the release binary. Ctrl-C stops everything; the data folder is
+Needs nothing but Python 3 and the binary, whichever was built. Ctrl-C stops everything; the data folder is
 removed then. CLEW_DEMO_STAY=0 ends after the answers instead of staying reachable.
 """
 
