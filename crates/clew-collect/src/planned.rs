@@ -9,7 +9,7 @@ use crate::event::{Event, OutputSet};
 use crate::formats::KnownFormats;
 use crate::line::{Line, OriginKind, Taken};
 use crate::metadata::{METADATA, wrong_with_id};
-use crate::parse::{ParserName, Record};
+use crate::parse::{LEVEL_NAMES, ParserName, Record};
 use crate::spelling::{nearest, nearly};
 
 /// The plan of one input.
@@ -48,12 +48,14 @@ struct Slots {
     stream: Slot,
 }
 
-/// Objects that all lines of a file share, as JSON: whoever asks for a member of one has it taken apart.
+/// What all lines of a file share, as JSON: whoever asks for a member of an object has it taken apart.
 #[derive(Clone, Copy, Debug)]
 struct Shared {
     host: Span,
     place: Span,
     event: Span,
+    /// By the place of the level among [`LEVEL_NAMES`].
+    levels: [Span; LEVEL_NAMES.len()],
 }
 
 /// What is known of a line when its processors begin.
@@ -247,19 +249,22 @@ impl Planned {
                 shared
             }
             _ => {
-                let spans = event.share(&[
-                    &format!("{{\"name\":{}}}", given.host),
-                    &match given.place {
+                event.forget();
+                let [host, place, dataset] = [
+                    format!("{{\"name\":{}}}", given.host),
+                    match given.place {
                         (OriginKind::File, path) => format!("{{\"path\":{path}}}"),
                         (OriginKind::Sender, address) => format!("{{\"address\":{address}}}"),
                         (OriginKind::Unnamed, _) => String::new(),
                     },
-                    &format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
-                ]);
+                    format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
+                ]
+                .map(|object| event.share(&object));
                 let shared = Shared {
-                    host: spans[0],
-                    place: spans[1],
-                    event: spans[2],
+                    host,
+                    place,
+                    event: dataset,
+                    levels: LEVEL_NAMES.map(|level| event.share(&format!("\"{level}\""))),
                 };
                 self.shared = Some((given.key, given.parser, shared));
                 self.shared_place.clear();
@@ -285,7 +290,10 @@ impl Planned {
         let offset = i64::try_from(line.offset).unwrap_or(i64::MAX);
         event.place(slots.offset, Value::Int(offset));
         if let Some(level) = record.level {
-            event.put_text(slots.level, level)?;
+            match LEVEL_NAMES.iter().position(|known| *known == level) {
+                Some(at) => event.place(slots.level, Value::Json(shared.levels[at])),
+                None => event.put_text(slots.level, level)?,
+            }
         }
         if let Some(stream) = line.stream {
             event.put_text(slots.stream, stream)?;

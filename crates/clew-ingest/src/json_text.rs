@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 pub(crate) use clew_kernels::next_escape;
-use clew_kernels::{last_escape, push_part};
+use clew_kernels::{Parts, last_escape};
 
 /// Appends a string with its quotes.
 pub fn push_text(out: &mut Vec<u8>, text: &str) {
@@ -21,14 +21,15 @@ pub fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
 /// The same for a part of a text.
 pub(crate) fn push_part_escaped(out: &mut Vec<u8>, bytes: &[u8], part: Range<usize>) {
     let (text, mut from) = (&bytes[..part.end], part.start);
+    let mut out = Parts::new(out, part.len());
     loop {
         let special = next_escape(text, from);
-        push_part(out, bytes, from..special);
+        out.push(bytes, from..special);
         let Some(byte) = text.get(special) else {
             return;
         };
         let (escape, length) = escape(*byte);
-        out.extend_from_slice(&escape[..length]);
+        out.push(&escape, 0..length);
         from = special + 1;
     }
 }
@@ -65,10 +66,12 @@ pub fn push_hex(out: &mut String, value: u64, digits_min: usize) {
     out.push_str(std::str::from_utf8(&all[start..]).expect("digits are text"));
 }
 
-/// How a byte is escaped, and how many bytes that takes.
+/// How a byte is escaped, with zeros behind, so that it is copied as a block, and how many bytes that takes.
 #[inline]
-pub(crate) fn escape(byte: u8) -> ([u8; 6], usize) {
+fn escape(byte: u8) -> ([u8; 32], usize) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
+    let mut escape = [0; 32];
+    escape[0] = b'\\';
     let short = match byte {
         b'\n' => b'n',
         b'\r' => b'r',
@@ -76,10 +79,12 @@ pub(crate) fn escape(byte: u8) -> ([u8; 6], usize) {
         b'"' | b'\\' => byte,
         _ => {
             let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
-            return ([b'\\', b'u', b'0', b'0', high, low], 6);
+            escape[1..6].copy_from_slice(&[b'u', b'0', b'0', high, low]);
+            return (escape, 6);
         }
     };
-    ([b'\\', short, 0, 0, 0, 0], 2)
+    escape[1] = short;
+    (escape, 2)
 }
 
 #[cfg(test)]

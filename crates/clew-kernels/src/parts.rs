@@ -1,75 +1,122 @@
 //! Appending parts of texts, most of them short, to what is put together of them: lines of logs become documents so, and a call
 //! of a function that copies takes longer than the copy.
 
-use std::mem::MaybeUninit;
 use std::ops::Range;
+use std::ptr;
 
 /// Bytes that are copied at once.
 const BLOCK: usize = 32;
 
-/// Appends `bytes[part]`. Where the part is short, there are enough bytes behind its start, and there is enough room, a whole
-/// block is copied, of which what is too much is no part of `out`.
+/// A buffer while parts are appended to it, whose they are when this is dropped.
+///
+/// Of a part that is short, and has enough bytes behind its start, a whole block is copied, of which what is too much is no part
+/// of the buffer. Where the next part goes and where room ends stand beside the buffer, which is in registers of a loop that
+/// appends: a `Vec` is read and written for each part.
+#[derive(Debug)]
+pub struct Parts<'o> {
+    out: &'o mut Vec<u8>,
+    /// Where the next part goes: behind what was written, and within the capacity.
+    next: *mut u8,
+    /// Behind the last byte of the capacity.
+    end: *mut u8,
+}
+
+impl<'o> Parts<'o> {
+    /// A buffer with room for so many bytes more, which may be fewer than come.
+    #[inline]
+    pub fn new(out: &'o mut Vec<u8>, expected: usize) -> Self {
+        out.reserve(expected + BLOCK);
+        let (next, end) = room_of(out);
+        Parts { out, next, end }
+    }
+
+    /// Appends `bytes[part]`.
+    ///
+    /// # Panics
+    /// When the part is none of the bytes.
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8], part: Range<usize>) {
+        // Of a part that ends before it begins this is more than any block.
+        let length = part.end.wrapping_sub(part.start);
+        if length <= BLOCK
+            && let Some(block) = bytes.get(part.start..).and_then(<[u8]>::first_chunk)
+            && self.room() >= BLOCK
+        {
+            let block: &[u8; BLOCK] = block;
+            // SAFETY: `next` has room for a block, and nothing else refers to it, as the buffer is borrowed for as long.
+            unsafe { ptr::copy_nonoverlapping(block.as_ptr(), self.next, BLOCK) };
+            // SAFETY: the part is no longer than a block, which is within the capacity.
+            self.next = unsafe { self.next.add(length) };
+        } else {
+            self.push_whole(&bytes[part]);
+        }
+    }
+
+    /// Lets something else append to the buffer.
+    #[inline]
+    pub fn with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.settle();
+        write(self.out);
+        (self.next, self.end) = room_of(self.out);
+    }
+
+    /// Appends these bytes and no others.
+    #[inline]
+    fn push_whole(&mut self, bytes: &[u8]) {
+        if self.room() < bytes.len() {
+            self.settle();
+            (self.next, self.end) = grow(self.out, bytes.len());
+        }
+        // SAFETY: `next` has room for so many, and nothing else refers to it, as the buffer is borrowed for as long.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.next, bytes.len()) };
+        // SAFETY: so many are within the capacity.
+        self.next = unsafe { self.next.add(bytes.len()) };
+    }
+
+    /// Bytes that there is room for.
+    #[inline]
+    fn room(&self) -> usize {
+        self.end.addr() - self.next.addr()
+    }
+
+    /// Makes what was appended the buffer's.
+    #[inline]
+    fn settle(&mut self) {
+        let length = self.out.capacity() - self.room();
+        // SAFETY: what is in front of `next` is within the capacity, and was written, by the buffer's owner or here.
+        unsafe { self.out.set_len(length) };
+    }
+}
+
+impl Drop for Parts<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.settle();
+    }
+}
+
+/// Appends `bytes[part]`, and no other parts: as [`Parts::push`].
 ///
 /// # Panics
 /// When the part is none of the bytes.
 #[inline]
 pub fn push_part(out: &mut Vec<u8>, bytes: &[u8], part: Range<usize>) {
-    // Of a part that ends before it begins this is more than any block.
-    let length = part.end.wrapping_sub(part.start);
-    if length <= BLOCK
-        && let Some(block) = bytes.get(part.start..).and_then(<[u8]>::first_chunk)
-        && let Some(room) = out.spare_capacity_mut().first_chunk_mut()
-    {
-        let (block, room): (&[u8; BLOCK], &mut [MaybeUninit<u8>; BLOCK]) = (block, room);
-        room.write_copy_of_slice(block);
-        // SAFETY: so many bytes behind those that were there were just written, and are within the capacity.
-        unsafe { out.set_len(out.len() + length) };
-        return;
-    }
-    push_ends(out, &bytes[part]);
+    Parts::new(out, 0).push(bytes, part);
 }
 
-/// The same near the end of the bytes, where short parts are copied as their first and their last bytes, which may be the same.
+/// Where room begins, and where it ends.
 #[inline]
-fn push_ends(out: &mut Vec<u8>, bytes: &[u8]) {
-    let length = bytes.len();
-    if let Some(room) = out.spare_capacity_mut().get_mut(..length)
-        && match length {
-            16..=32 => copy_ends::<16>(room, bytes),
-            8..=15 => copy_ends::<8>(room, bytes),
-            4..=7 => copy_ends::<4>(room, bytes),
-            _ => false,
-        }
-    {
-        // SAFETY: so many bytes behind those that were there were just written, and are within the capacity.
-        unsafe { out.set_len(out.len() + length) };
-        return;
-    }
-    push_long(out, bytes);
+fn room_of(out: &mut Vec<u8>) -> (*mut u8, *mut u8) {
+    let Range { start, end } = out.spare_capacity_mut().as_mut_ptr_range();
+    (start.cast(), end.cast())
 }
 
-/// Copies the first `N` bytes and the last; tells whether there are so many. Of at most twice as many this is all.
-#[inline]
-fn copy_ends<const N: usize>(room: &mut [MaybeUninit<u8>], bytes: &[u8]) -> bool {
-    let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) else {
-        return false;
-    };
-    let Some(start) = room.first_chunk_mut::<N>() else {
-        return false;
-    };
-    start.write_copy_of_slice(first);
-    let Some(end) = room.last_chunk_mut::<N>() else {
-        return false;
-    };
-    end.write_copy_of_slice(last);
-    true
-}
-
-/// The same for what is long, or where there is no room: with room for what comes next.
+/// Makes room for so many bytes and for what comes behind them.
+#[cold]
 #[inline(never)]
-fn push_long(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.reserve(bytes.len() + BLOCK);
-    out.extend_from_slice(bytes);
+fn grow(out: &mut Vec<u8>, bytes: usize) -> (*mut u8, *mut u8) {
+    out.reserve(bytes + BLOCK);
+    room_of(out)
 }
 
 #[cfg(test)]
@@ -82,12 +129,18 @@ mod tests {
         for start in 0..bytes.len() {
             for end in start..=bytes.len() {
                 for room in [0, 1, 7, 31, 32, 33, 200] {
-                    let mut out = Vec::with_capacity(3 + room);
-                    out.extend_from_slice(b"abc");
-                    push_part(&mut out, &bytes, start..end);
-                    push_part(&mut out, &bytes, 5..7);
-                    let expected = [b"abc", &bytes[start..end], &[5, 6]].concat();
+                    let mut out = b"abc".to_vec();
+                    let mut parts = Parts::new(&mut out, room);
+                    parts.push(&bytes, start..end);
+                    parts.push(&bytes, 5..7);
+                    parts.with(|out| out.push(8));
+                    parts.push(&bytes, start..end);
+                    drop(parts);
+                    let part = &bytes[start..end];
+                    let expected = [b"abc", part, &[5, 6, 8], part].concat();
                     assert_eq!(out, expected, "{start}..{end} {room}");
+                    push_part(&mut out, &bytes, start..end);
+                    assert_eq!(out, [&expected, part].concat(), "{start}..{end} {room}");
                 }
             }
         }
@@ -96,6 +149,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "out of range")]
     fn a_part_that_is_not_there_is_refused() {
-        push_part(&mut Vec::with_capacity(64), &[0; 40], 20..41);
+        push_part(&mut Vec::new(), &[0; 40], 20..41);
     }
 }

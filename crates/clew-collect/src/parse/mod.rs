@@ -56,6 +56,7 @@ pub(crate) use parsers::known_names;
 pub use parsers::{ParserChoice, ParserName, UnknownParser};
 pub(crate) use plain::begins_as_log;
 pub(crate) use syslog::LEVELS;
+pub(crate) use token::LEVEL_NAMES;
 
 use crate::json::Members;
 

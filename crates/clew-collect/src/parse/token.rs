@@ -53,9 +53,23 @@ pub(crate) fn present(text: &str) -> Option<&str> {
     (!text.is_empty() && text != "-").then_some(text)
 }
 
-/// The common name of a log level, whatever its spelling.
+/// What levels are called.
+pub(crate) const LEVEL_NAMES: [&str; 10] = [
+    "info",
+    "error",
+    "warning",
+    "debug",
+    "notice",
+    "trace",
+    "critical",
+    "fatal",
+    "alert",
+    "emergency",
+];
+
+/// The common name of a log level, one of [`LEVEL_NAMES`], whatever its spelling.
 pub(crate) fn level(text: &str) -> Option<&'static str> {
-    const LEVELS: [(&str, &str); 37] = [
+    const SPELLINGS: [(&str, &str); 37] = [
         ("info", "info"),
         ("error", "error"),
         ("warning", "warning"),
@@ -95,7 +109,7 @@ pub(crate) fn level(text: &str) -> Option<&'static str> {
         ("trce", "trace"),
         ("fail", "error"),
     ];
-    LEVELS
+    SPELLINGS
         .iter()
         .find(|(name, _)| text.eq_ignore_ascii_case(name))
         .map(|(_, level)| *level)

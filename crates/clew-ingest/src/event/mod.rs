@@ -86,17 +86,19 @@ impl Event {
         slot
     }
 
-    /// Sets texts that the next lines share; returns where each begins. What was made of lines before is gone.
-    pub fn share(&mut self, texts: &[&str]) -> Vec<Span> {
+    /// Forgets the last line, and the texts that lines have shared.
+    pub fn forget(&mut self) {
         self.fields.clear();
         self.text.clear();
+        self.shared_bytes = 0;
         (self.line, self.to_escape) = (Span::default(), Span::default());
-        let spans = texts
-            .iter()
-            .map(|text| self.own(|out| out.push_str(text)))
-            .collect();
-        self.shared_bytes = self.text.len();
-        spans
+    }
+
+    /// Adds a text that the next lines share, behind [`Event::forget`] and others; returns where it is.
+    pub fn share(&mut self, text: &str) -> Span {
+        let shared = self.own(|out| out.push_str(text));
+        self.shared_bytes = shared.end();
+        shared
     }
 
     /// Forgets the last line, and begins with another; returns where it is.

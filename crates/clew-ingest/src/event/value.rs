@@ -1,10 +1,10 @@
 //! Values of fields: small, and copied freely; texts are places in the event's text.
 
-use clew_kernels::push_part;
+use clew_kernels::Parts;
 
 use super::fields::Mark;
 use crate::json_text::push_part_escaped;
-use crate::text::{Civil, ISO_BYTES, IsoTimes, Span};
+use crate::text::{Civil, IsoTimes, Span};
 
 /// A value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -76,17 +76,17 @@ impl Value {
     pub(super) fn write(self, texts: Texts<'_>, out: &mut Vec<u8>) {
         let quote = (self.mark() == Mark::Quoted).then_some(b'"');
         out.extend(quote);
-        self.write_bare(&texts, out);
+        self.write_bare(&texts, &mut Parts::new(out, 0));
         out.extend(quote);
     }
 
     /// Appends the value as JSON, without the quotes around it. Always a part of the loop over all values, which takes 6 % fewer
     /// instructions so than with a call.
     #[inline(always)]
-    pub(super) fn write_bare(self, texts: &Texts<'_>, out: &mut Vec<u8>) {
+    pub(super) fn write_bare(self, texts: &Texts<'_>, out: &mut Parts<'_>) {
         match self.as_it_stands(texts) {
-            Some(part) => push_part(out, texts.bytes, part.range()),
-            None => self.write_made(texts, out),
+            Some(part) => out.push(texts.bytes, part.range()),
+            None => out.with(|out| self.write_made(texts, out)),
         }
     }
 
@@ -105,7 +105,7 @@ impl Value {
     fn write_made(self, texts: &Texts<'_>, out: &mut Vec<u8>) {
         match self {
             Value::Text(part) => push_part_escaped(out, texts.bytes, part.range()),
-            Value::Time(ms) => push_part(out, &texts.iso.text(ms), 0..ISO_BYTES),
+            Value::Time(ms) => texts.iso.push(ms, out),
             Value::Missing => out.extend_from_slice(b"null"),
             other => other.write_plain(out),
         }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use clew_kernels::push_part;
+use clew_kernels::Parts;
 
 use super::fields::{Fields, Mark};
 use super::names::Names;
@@ -122,11 +122,13 @@ impl Layouts {
 impl Layout {
     /// Appends an event's fields.
     fn write(&self, fields: &Fields, texts: &Texts<'_>, out: &mut Vec<u8>) {
+        // Most values are parts of the line, and each byte of it is in one of them.
+        let mut out = Parts::new(out, self.texts.len() + texts.line.len());
         for Place { slot, start, end } in &self.values {
-            push_part(out, &self.texts, *start as usize..*end as usize);
-            fields.present(*slot).write_bare(texts, out);
+            out.push(&self.texts, *start as usize..*end as usize);
+            fields.present(*slot).write_bare(texts, &mut out);
         }
-        push_part(out, &self.texts, self.end.clone());
+        out.push(&self.texts, self.end.clone());
     }
 
     /// Makes it the one of these fields, which are all in the root.

@@ -121,18 +121,19 @@ pub struct IsoTimes {
 }
 
 /// `2026-01-02T03:04:05.678Z`, and where its milliseconds are.
-pub(crate) const ISO_BYTES: usize = 24;
+const ISO_BYTES: usize = 24;
 const MILLISECONDS: Range<usize> = 20..23;
 
 impl IsoTimes {
     /// Appends a time in milliseconds since the epoch.
+    #[inline]
     pub fn push(&self, ms: i64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.text(ms)[..ISO_BYTES]);
     }
 
     /// The text of a time, which has [`ISO_BYTES`].
     #[inline]
-    pub(crate) fn text(&self, ms: i64) -> [u8; 32] {
+    fn text(&self, ms: i64) -> [u8; 32] {
         let (second, mut text) = self.last.get();
         match u16::try_from(ms.wrapping_sub(second)) {
             Ok(mut rest @ 0..1000) if text[0] != 0 => {

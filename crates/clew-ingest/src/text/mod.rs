@@ -13,7 +13,6 @@ mod separator;
 mod span;
 mod zones;
 
-pub(crate) use civil::ISO_BYTES;
 pub use civil::{Civil, IsoTimes, SECOND_BYTES, Times, short_month};
 pub(crate) use csv::{Cell, Csv};
 pub(crate) use dissect::{Dissect, Key, KeyKind, KeySpans};
