@@ -32,7 +32,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 demo: ## build what is soon there, serve, collect this machine's logs, load vectors and ask six questions
-	cargo build --profile quick --locked -p clew
+	cargo build --profile quick --locked -p clew --no-default-features # without the remap language, which it does not use
 	python3 demo/demo.py --bin $(QUICK)
 
 test: check test-rust test-clients ## run every test
