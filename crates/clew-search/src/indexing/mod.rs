@@ -7,6 +7,7 @@
 mod automaton;
 mod field;
 mod occurrences;
+mod postings;
 mod terms;
 #[cfg(test)]
 mod tests;

@@ -4,11 +4,10 @@ use std::io;
 
 use tantivy::DocId;
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::FieldSerializer;
 use tantivy::schema::IndexRecordOption;
-use tantivy_common::CountingWriter;
 
 use super::automaton::Automaton;
+use super::postings::PostingsWriter;
 use super::terms::{TermAsked, TermTable};
 
 /// Terms whose slots are on their way at once.
@@ -105,47 +104,32 @@ impl Occurrences {
     pub(super) fn serialize(&self, norms: Option<FieldNormReader>) -> io::Result<[Vec<u8>; 3]> {
         let order = self.terms.sorted();
         let sorted = self.by_term(&order);
-        let mut parts = [const { Vec::new() }; 3].map(CountingWriter::wrap);
-        let [dictionary, postings, positions] = &mut parts;
+        let (mut postings, mut positions) = (Vec::new(), Vec::new());
         let count = self.numbers.len() as u64;
-        let mut out =
-            FieldSerializer::create(self.record, count, dictionary, postings, positions, norms)?;
+        let files = (&mut postings, &mut positions);
+        let mut out = PostingsWriter::new(self.record, count, norms, files)?;
         let mut automaton = Automaton::new(order.len());
-        let mut start = 0;
-        let mut deltas = Vec::new();
-        for (at, number) in (0_u32..).zip(&order) {
+        let (mut start, mut docs, mut deltas) = (0, Vec::new(), Vec::new());
+        for number in &order {
             automaton.add(self.terms.term(*number));
             let end = sorted.ends[*number as usize] as usize;
-            let mut rest = &sorted.places[start..end];
-            start = end;
-            let others = rest
-                .windows(2)
-                .map(|pair| u32::from(pair[0].doc != pair[1].doc));
-            let doc_count = 1 + others.sum::<u32>();
-            // The serializer's own automaton is thrown away, so it gets what is cheapest in it.
-            out.new_term(&at.to_be_bytes(), doc_count, self.record.has_freq())?;
-            while let Some(Place { doc, .. }) = rest.first().copied() {
-                let frequency = rest.iter().take_while(|place| place.doc == doc).count();
-                let run = rest.split_off(..frequency).unwrap_or_default();
-                deltas.clear();
-                if self.positions.is_some() {
-                    let mut before = 0;
-                    deltas.extend(run.iter().map(|place| {
-                        let position = place.position;
-                        position.saturating_sub(std::mem::replace(&mut before, position))
-                    }));
+            docs.clear();
+            deltas.clear();
+            let (mut last, mut before) = ((DocId::MAX, 0), 0);
+            for Place { doc, position } in &sorted.places[start..end] {
+                if *doc != last.0 {
+                    docs.extend((last.1 > 0).then_some(last));
+                    (last, before) = ((*doc, 0), 0);
                 }
-                let frequency = if self.record.has_freq() {
-                    u32::try_from(frequency).unwrap_or(u32::MAX)
-                } else {
-                    0
-                };
-                out.write_doc(doc, frequency, &deltas);
+                last.1 += 1;
+                deltas.push(position.saturating_sub(before));
+                before = *position;
             }
-            out.close_term()?;
+            docs.push(last);
+            start = end;
+            out.write(&docs, &deltas)?;
         }
-        out.close()?;
-        let [dictionary, postings, positions] = parts.map(CountingWriter::finish);
+        let dictionary = out.close()?;
         Ok([automaton.finish_with(&dictionary), postings, positions])
     }
 
