@@ -59,7 +59,6 @@ mod tests;
 pub use document::{CONDITIONS, Document};
 pub use error::{Because, DefinitionError, DefinitionErrorKind, Failure, FailureKind};
 pub use event::{Event, NAMES_MAX, Reason, Slot, Value};
-pub use java::class as java_class;
 pub use patterns::KeptPattern;
 pub use pipeline::{
     Alone, Flow, PROCESSOR_NAMES, Pipeline, RunCounts, StepCounts, StepEnd, StepWay, Surroundings,

@@ -1,10 +1,9 @@
 //! The `join` field: `relations`, and how they are shown again.
 
-use clew_schema::{FieldSpec, JoinRelations, MappingError, UnreadableKind};
+use clew_schema::{FieldSpec, JoinRelations, MappingError, UnreadableKind, java_class};
 use serde_json::{Map, Value, json};
 
 use crate::parameter_values::{named_boolean, show, unsupported};
-use crate::words::java_class;
 
 /// Reads the parameters of the field.
 pub(crate) fn read(

@@ -1,10 +1,12 @@
 //! What a field that is kept may say, and a new one may not: values that have always been kept as they were written.
 
-use clew_schema::{FieldKind, FieldSpec, FloatKind, MappingError, UnreadableKind, Whole};
+use clew_schema::{
+    FieldKind, FieldSpec, FloatKind, MappingError, UnreadableKind, Whole, java_class,
+};
 use serde_json::{Map, Value};
 
 use crate::parameter_values::{boolean, named_boolean, no_number, show, unknown, unsupported};
-use crate::words::{java_class, with_field};
+use crate::words::with_field;
 
 /// Parameters of texts that say yes or no and are only shown again.
 const SHOWN_SWITCHES: [&str; 4] = [
@@ -93,9 +95,9 @@ fn check_special(spec: &FieldSpec, key: &str, value: &Value) -> Result<(), Mappi
 
 /// `meta` has short names and texts.
 fn check_meta(name: &str, value: &Value) -> Result<(), MappingError> {
-    let class = |value: &Value| {
-        let class = java_class(value);
-        class.rsplit('.').next().unwrap_or(class).to_string()
+    let class = |value: &Value| match java_class(value) {
+        _ if value.is_object() => "LinkedHashMap",
+        class => class.rsplit('.').next().unwrap_or(class),
     };
     let Some(members) = value.as_object() else {
         return Err(MappingError::unreadable(format!(

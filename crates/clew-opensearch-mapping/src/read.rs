@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clew_analysis::Analysis;
 use clew_schema::{
     DOC_COUNT, Dynamic, IGNORED, MappingError, MappingPart, MappingSpec, NestedSettings,
-    NestingSpec, ObjectSpec, UnreadableKind, check_field_name, is_metadata,
+    NestingSpec, ObjectSpec, UnreadableKind, check_field_name, is_metadata, java_class,
 };
 use serde_json::{Map, Value};
 
@@ -18,7 +18,7 @@ use crate::parameters::read_field;
 use crate::source;
 use crate::template;
 use crate::told::tell_as_there;
-use crate::words::{java_class, with_field};
+use crate::words::with_field;
 
 /// Parameters of the whole mapping that are only shown again; `derived` is so where it was kept before it meant anything.
 const ROOT_SHOWN: [&str; 7] = [

@@ -5,7 +5,6 @@ use clew_schema::{
     AliasProblem, CopyProblem, FieldParameter, JoinChange, MappingError, NameProblem, NestedChange,
     ParameterChange, UnreadableKind,
 };
-use serde_json::Value;
 
 pub(crate) const MALFORMED: &str = "mapper_parsing_exception";
 pub(crate) const ILLEGAL: &str = "illegal_argument_exception";
@@ -93,23 +92,6 @@ pub(crate) fn out_of_range(key: &str) -> Result<(), MappingError> {
 /// The name of a parameter of a field, as it is told with that of the field.
 pub(crate) fn with_field(path: &str, key: &str) -> String {
     format!("{}.{key}", last(path))
-}
-
-/// The class that Java reads a value as.
-pub(crate) fn java_class(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "java.lang.Boolean",
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) if i32::try_from(whole).is_ok() => "java.lang.Integer",
-            Some(_) => "java.lang.Long",
-            None if number.is_u64() => "java.math.BigInteger",
-            None => "java.lang.Double",
-        },
-        Value::String(_) => "java.lang.String",
-        Value::Array(_) => "java.util.ArrayList",
-        Value::Object(_) => "java.util.LinkedHashMap",
-    }
 }
 
 /// OpenSearch's sentence for it.

@@ -26,6 +26,23 @@ pub fn java_text(value: &Value) -> String {
     }
 }
 
+/// What Java calls a value's type, as reasons name it.
+pub fn java_class(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "java.lang.Boolean",
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) if i32::try_from(whole).is_ok() => "java.lang.Integer",
+            Some(_) => "java.lang.Long",
+            None if number.is_u64() => "java.math.BigInteger",
+            None => "java.lang.Double",
+        },
+        Value::String(_) => "java.lang.String",
+        Value::Array(_) => "java.util.ArrayList",
+        Value::Object(_) => "java.util.HashMap",
+    }
+}
+
 /// What readers of JSON call the beginning of a value.
 pub fn json_token(value: &Value) -> &'static str {
     match value {

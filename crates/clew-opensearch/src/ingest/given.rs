@@ -1,7 +1,8 @@
 //! A document of a simulation as its request gives it.
 
 use clew_ingest::template::plain;
-use clew_ingest::{CONDITIONS, DefinitionError, Document, java_class};
+use clew_ingest::{CONDITIONS, DefinitionError, Document};
+use clew_schema::java_class;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;

@@ -14,6 +14,7 @@ use super::speed::Speed;
 use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
+use crate::http::place::token;
 use crate::http::source_filter::SourceFilter;
 use crate::search::{
     check_sort, counted_at_most, query_of_params, read_slice, resolve_documents, search_parts,
@@ -279,21 +280,13 @@ pub(super) const SHOWN_ALONE: [&str; 15] = [
 
 /// Why a member of a search is not taken where documents are written by it.
 pub(super) fn not_taken(key: &str, value: &Value) -> ApiError {
-    let token = match value {
-        Value::Object(_) => "START_OBJECT",
-        Value::Array(_) => "START_ARRAY",
-        Value::String(_) => "VALUE_STRING",
-        Value::Number(_) => "VALUE_NUMBER",
-        Value::Bool(_) => "VALUE_BOOLEAN",
-        Value::Null => "VALUE_NULL",
-    };
     match key {
         "from" | "stored_fields" => {
             ApiError::validation(&format!("{key} is not supported in this context"))
         }
         _ => ApiError::bad_request(
             "parsing_exception",
-            format!("Unknown key for a {token} in [{key}]."),
+            format!("Unknown key for a {} in [{key}].", token(value)),
         ),
     }
 }

@@ -1,7 +1,7 @@
 //! `phase_results_processors`: how the rankings of a `hybrid` query become one.
 
 use clew_engine::{Bound, BoundMode, Bounds, Combination, Fusion, Normalization};
-use clew_ingest::java_class;
+use clew_schema::java_class;
 use serde_json::{Map, Value};
 
 use crate::http::error::ApiError;
