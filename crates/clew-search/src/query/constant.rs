@@ -62,7 +62,7 @@ pub(crate) fn tested(
 }
 
 /// A set that is the posting lists of some words of a field.
-trait OfWords {
+pub(crate) trait OfWords: Debug + Send + Sync + 'static {
     fn field(&self) -> Field;
 
     /// Tells where the lists of the words lie, as long as more are wanted. Where the request is over, some are left out.
@@ -71,6 +71,39 @@ trait OfWords {
         inverted: &InvertedIndexReader,
         told: &mut dyn FnMut(TermInfo) -> tantivy::Result<bool>,
     ) -> tantivy::Result<()>;
+
+    /// All lists at once, where ranking reads the field.
+    fn numbered(&self, _reader: &SegmentReader) -> Option<Lists> {
+        None
+    }
+}
+
+impl<T: OfWords> DocumentSet for T {
+    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
+        let Some(lists) = self.numbered(reader) else {
+            return union(self, reader);
+        };
+        if lists.is_empty() {
+            return Ok(FoundDocs::Nothing);
+        }
+        let mut bits = BitSet::with_max_value(reader.max_doc());
+        lists.each(&mut |docs| {
+            for doc in docs {
+                bits.insert(*doc);
+            }
+        });
+        unless_stopped_in_set()?;
+        Ok(FoundDocs::Bits(bits))
+    }
+
+    fn lists(&self, (reader, files): Files<'_>) -> tantivy::Result<Option<Lists>> {
+        if let Some(lists) = self.numbered(reader) {
+            return Ok(Some(lists));
+        }
+        let infos = places(self, reader, LISTS_MAX)?;
+        let lists = infos.map(|infos| files.lists(reader, (self.field(), infos)));
+        lists.transpose()
+    }
 }
 
 /// Tells where the lists of all words of a set lie in a segment, as long as more are wanted.
@@ -115,12 +148,6 @@ fn places(
         Ok(infos.len() <= most)
     })?;
     Ok((infos.len() <= most).then_some(infos))
-}
-
-fn lists_of(set: &dyn OfWords, (reader, files): Files<'_>) -> tantivy::Result<Option<Lists>> {
-    let infos = places(set, reader, LISTS_MAX)?;
-    let lists = infos.map(|infos| files.lists(reader, (set.field(), infos)));
-    lists.transpose()
 }
 
 /// The set as a query with score 1.
@@ -217,16 +244,6 @@ impl OfWords for AnyTerm {
     }
 }
 
-impl DocumentSet for AnyTerm {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
-        union(self, reader)
-    }
-
-    fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
-        lists_of(self, segment)
-    }
-}
-
 /// Documents with any term between a prefix and the next one.
 #[derive(Debug)]
 pub(crate) struct AnyWithPrefix {
@@ -259,33 +276,10 @@ impl OfWords for AnyWithPrefix {
         }
         Ok(())
     }
-}
 
-impl DocumentSet for AnyWithPrefix {
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
-        let searched = self.searched.as_ref();
-        let Some(lists) = searched.and_then(|field| field.with_prefix(reader, &self.prefix)) else {
-            return union(self, reader);
-        };
-        if lists.is_empty() {
-            return Ok(FoundDocs::Nothing);
-        }
-        let mut bits = BitSet::with_max_value(reader.max_doc());
-        lists.each(&mut |docs| {
-            for doc in docs {
-                bits.insert(*doc);
-            }
-        });
-        unless_stopped_in_set()?;
-        Ok(FoundDocs::Bits(bits))
-    }
-
-    fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
-        let searched = self.searched.as_ref();
-        match searched.and_then(|field| field.with_prefix(segment.0, &self.prefix)) {
-            Some(lists) => Ok(Some(lists)),
-            None => lists_of(self, segment),
-        }
+    fn numbered(&self, reader: &SegmentReader) -> Option<Lists> {
+        let searched = self.searched.as_ref()?;
+        searched.with_prefix(reader, &self.prefix)
     }
 }
 
@@ -306,7 +300,7 @@ pub(crate) struct AnyAccepted<A> {
 
 impl<A> OfWords for AnyAccepted<A>
 where
-    A: tantivy_fst::Automaton,
+    A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
     A::State: Clone,
 {
     fn field(&self) -> Field {
@@ -326,20 +320,6 @@ where
             }
         }
         Ok(())
-    }
-}
-
-impl<A> DocumentSet for AnyAccepted<A>
-where
-    A: tantivy_fst::Automaton + Debug + Send + Sync + 'static,
-    A::State: Clone,
-{
-    fn find(&self, reader: &SegmentReader) -> tantivy::Result<FoundDocs> {
-        union(self, reader)
-    }
-
-    fn lists(&self, segment: Files<'_>) -> tantivy::Result<Option<Lists>> {
-        lists_of(self, segment)
     }
 }
 
