@@ -177,14 +177,12 @@ fn none_of<'a>(fields: impl IntoIterator<Item = &'a str>) -> Value {
     json!({"not": {"or": there.collect::<Vec<Value>>()}})
 }
 
-/// Filebeat's `extract_array`: items of a list as fields.
-pub(super) fn extracted(keys: &mut Keys, out: &mut Vec<Value>) {
+/// Filebeat's `extract_array`: items of a list as fields, as many as there are where the event goes on though one is missing.
+pub(super) fn extracted((keys, goes_on): (&mut Keys, bool), out: &mut Vec<Value>) {
     let field = keys.take_text("field").unwrap_or_default();
     keys.take("ignore_missing");
     let omits = keys.take_flag("omit_empty") == Some(true);
     let overwrites = keys.take_flag("overwrite_keys") == Some(true);
-    // What failures do to the event, which is asked by who has called this, they do here.
-    let goes_on = keys.clone().take_flag("fail_on_error") == Some(false);
     // Names with dots are the same as objects inside each other.
     let mut mappings = Vec::new();
     if let Some(Value::Object(given)) = keys.take("mappings") {

@@ -211,7 +211,7 @@ fn converted(
         "decode_xml" => decoded::xml(keys, out),
         "move_fields" => decoded::moved(keys, out, notes),
         "decode_csv_fields" => programs::decoded_csv(keys, out),
-        "extract_array" => programs::extracted(keys, out),
+        "extract_array" => programs::extracted((keys, goes_on), out),
         "append" => programs::appended(keys, out),
         "community_id" => community_id(keys, out),
         "registered_domain" => programs::registered(keys, out),

@@ -382,6 +382,20 @@ fn conditions_of_a_filebeat_are_asked_once() {
 }
 
 #[test]
+fn a_list_that_is_too_short_has_its_items_where_the_event_goes_on() {
+    use serde_json::json;
+    let there = json!({"has_fields": ["a"]});
+    check_processors(
+        "{extract_array: {field: a, mappings: {b: 1}, fail_on_error: false, overwrite_keys: true}}",
+        &json!([{"vrl": {
+            "source": "list = array!(.\"a\")\nif length(list) > 1 { .\"b\" = list[1] }\n",
+            "ignore_failure": true, "if": there,
+        }}]),
+        0,
+    );
+}
+
+#[test]
 fn objects_that_a_filebeat_adds_are_put_beside_what_is_there() {
     use serde_json::json;
     check_processors(
