@@ -86,6 +86,16 @@ impl Snapshot {
     /// readers must have been opened under its schema, which may lack the mapping's newest fields.
     pub fn new(mapping: Arc<Mapping>, readers: Vec<SegmentReader>, stub: Searcher) -> Self {
         let files = readers.iter().map(open_files).collect();
+        Snapshot::over(mapping, readers, stub, files)
+    }
+
+    /// The same of segments whose files were opened.
+    fn over(
+        mapping: Arc<Mapping>,
+        readers: Vec<SegmentReader>,
+        stub: Searcher,
+        files: Vec<Option<Arc<SegmentFiles>>>,
+    ) -> Self {
         Snapshot {
             mapping,
             readers,
@@ -235,22 +245,14 @@ impl Snapshot {
         };
         self.columns.keep(&living);
         Snapshot {
-            columns: self.columns.clone(),
-            mapping,
-            readers,
-            blocks: Vec::new(),
-            stub,
             term_factor: self.term_factor,
             per_segment: Arc::new(Mutex::new(kept)),
-            per_field: Mutex::default(),
-            peers: None,
-            fields: RwLock::default(),
-            files,
             filters,
+            columns: self.columns.clone(),
             ids: self.ids.kept(&living),
             index: self.index.clone(),
             shard: self.shard,
-            rows: None,
+            ..Snapshot::over(mapping, readers, stub, files)
         }
     }
 

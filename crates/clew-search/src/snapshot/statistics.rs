@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use clew_schema::{FieldKind, MappedField, similarity::FieldStatistics};
-use parking_lot::{Mutex, RwLock};
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocSet, InvertedIndexReader, SegmentReader, TERMINATED, Term};
@@ -18,23 +17,18 @@ impl Snapshot {
     #[must_use]
     pub fn reopened(&self) -> Self {
         let living = self.readers.iter().map(SegmentReader::segment_id).collect();
+        let (mapping, readers) = (self.mapping.clone(), self.readers.clone());
         Snapshot {
-            mapping: self.mapping.clone(),
-            readers: self.readers.clone(),
             blocks: self.blocks.clone(),
-            stub: self.stub.clone(),
             term_factor: self.term_factor,
             per_segment: self.per_segment.clone(),
-            per_field: Mutex::default(),
-            peers: None,
-            fields: RwLock::default(),
-            files: self.files.clone(),
             filters: self.filters.clone(),
             columns: self.columns.clone(),
             ids: self.ids.kept(&living),
             index: self.index.clone(),
             shard: self.shard,
             rows: self.rows.clone(),
+            ..Snapshot::over(mapping, readers, self.stub.clone(), self.files.clone())
         }
     }
 
