@@ -3,7 +3,7 @@
 
 use clew_platform::{java_hash, murmur3_32};
 use clew_query::ScriptValue;
-use clew_schema::geo::GeoPoint;
+use clew_schema::{fraction_text, geo::GeoPoint};
 use tantivy::columnar::Column;
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader};
@@ -117,10 +117,7 @@ fn bytes_of(column: &OpenColumn, doc: DocId) -> Option<Vec<u8>> {
             nanos.div_euclid(1_000_000).to_string()
         }
         OpenColumn::Unsigned(column) => first(column.as_ref()?, doc)?.to_string(),
-        OpenColumn::Float(column) => {
-            let number = first(column.as_ref()?, doc)?;
-            ScriptValue::Float(number).shown().into_owned()
-        }
+        OpenColumn::Float(column) => fraction_text(first(column.as_ref()?, doc)?),
         OpenColumn::Text(column) => {
             let column = column.as_ref()?;
             let place = column.ords().values_for_doc(doc).min()?;

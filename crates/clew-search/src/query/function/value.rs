@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clew_query::{
     DecayShape, FeatureCurve, FieldModifier, NoScore, ScriptError, ScriptValue, ValueMode,
 };
-use clew_schema::geo::GeoPoint;
+use clew_schema::{fraction_text, geo::GeoPoint};
 use tantivy::columnar::Column;
 use tantivy::{DocId, SegmentReader, TantivyError};
 
@@ -69,20 +69,16 @@ impl Numbers {
 
     /// The document's numbers as Java writes them, or its points.
     pub(crate) fn texts(&self, doc: DocId) -> Vec<String> {
-        let text = |number: f64| ScriptValue::Float(number).shown().into_owned();
+        let whole = |value| fraction_text(float(value));
+        let point = |code| {
+            let point = ScriptValue::Point(GeoPoint::decode(code));
+            point.shown().into_owned()
+        };
         match self {
             Numbers::None => Vec::new(),
-            Numbers::Whole(column) => {
-                let values = column.values_for_doc(doc);
-                values.map(|value| text(float(value))).collect()
-            }
-            Numbers::Float(column) => column.values_for_doc(doc).map(text).collect(),
-            Numbers::Metres(column, _) => {
-                let points = column.values_for_doc(doc).map(GeoPoint::decode);
-                points
-                    .map(|point| ScriptValue::Point(point).shown().into_owned())
-                    .collect()
-            }
+            Numbers::Whole(column) => column.values_for_doc(doc).map(whole).collect(),
+            Numbers::Float(column) => column.values_for_doc(doc).map(fraction_text).collect(),
+            Numbers::Metres(column, _) => column.values_for_doc(doc).map(point).collect(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a curve gives at a document: its formula with the document's numbers, as OpenSearch writes it.
 
 use clew_query::{Decay, DecayShape, QueryError, ScriptValue, ValueMode};
+use clew_schema::fraction_text;
 
 use super::{Explained, Explainer};
 use crate::query::{Function, NumberColumn};
@@ -21,7 +22,7 @@ impl Explainer<'_> {
         else {
             return Ok(Explained::new(value, description, Vec::new()));
         };
-        let offset = text(offset);
+        let offset = fraction_text(offset);
         let each = column.open(self.reader)?.texts(self.doc).into_iter();
         let (of, each): (_, Vec<String>) = match &column {
             NumberColumn::Points(_, origin) => {
@@ -35,7 +36,7 @@ impl Explainer<'_> {
                 (" of: ", each.map(far).collect())
             }
             NumberColumn::Whole(_) | NumberColumn::Float(_) => {
-                let origin = text(origin);
+                let origin = fraction_text(origin);
                 let far = |value: String| {
                     format!(
                         "Math.max(Math.abs({value}(=doc value) - {origin}(=origin))) - {offset}(=offset), 0)"
@@ -45,32 +46,27 @@ impl Explainer<'_> {
             }
         };
         let each = match each.is_empty() {
-            true => text(0.0),
+            true => fraction_text(0.0),
             false => each.join(", "),
         };
         let distance = format!("{}{of}[{each}]", mode_name(mode));
         let formula = match shape {
             DecayShape::Gauss => {
-                let scale = text(-0.5 * scale.powi(2) / share.ln());
+                let scale = fraction_text(-0.5 * scale.powi(2) / share.ln());
                 format!("exp(-0.5*pow({distance},2.0)/{scale})")
             }
             DecayShape::Exp => {
-                let scale = text(-share.ln() / scale);
+                let scale = fraction_text(-share.ln() / scale);
                 format!("exp(- {distance} * {scale})")
             }
             DecayShape::Linear => {
-                let scale = text(scale / (1.0 - share));
+                let scale = fraction_text(scale / (1.0 - share));
                 format!("max(0.0, (({scale} - {distance})/{scale})")
             }
         };
         let formula = Explained::new(value, formula, Vec::new());
         Ok(Explained::new(value, description, vec![formula]))
     }
-}
-
-/// A number as Java writes it.
-fn text(number: f64) -> String {
-    ScriptValue::Float(number).shown().into_owned()
 }
 
 fn mode_name(mode: ValueMode) -> &'static str {
