@@ -36,15 +36,28 @@ impl Lots {
         }
     }
 
-    /// A document's number among those of the shard.
-    fn number(&self, segment: SegmentId, doc: DocId) -> u32 {
+    /// The same of a segment.
+    pub(super) fn in_segment(&self, segment: SegmentId) -> SegmentLots {
         let mut starts = self.starts.iter();
         let start = starts.find(|(own, _)| *own == segment);
-        start.map_or(0, |(_, start)| *start).saturating_add(doc)
+        SegmentLots {
+            salt: self.salt,
+            start: start.map_or(0, |(_, start)| *start),
+        }
     }
+}
 
+/// What a segment brings to what is drawn for its documents.
+#[derive(Clone, Copy)]
+pub(super) struct SegmentLots {
+    salt: u32,
+    /// The number of its first document among those of the shard.
+    start: u32,
+}
+
+impl SegmentLots {
     /// What a seed and these bytes decide; where there are none, the seed alone. From 0 up to, but not, 1.
-    fn drawn(&self, seed: i32, decides: Option<&[u8]>) -> f64 {
+    fn drawn(self, seed: i32, decides: Option<&[u8]>) -> f64 {
         // The hash of nothing is its last step alone, which the seed goes through.
         let salted = murmur3_32(&[], seed.cast_unsigned() ^ self.salt);
         let hash = decides.map_or(salted, |bytes| murmur3_32(bytes, salted));
@@ -52,19 +65,16 @@ impl Lots {
     }
 
     /// What a seed and a text decide, or the place of a document.
-    pub(super) fn draw(
-        &self,
-        seed: i32,
-        decides: Option<&str>,
-        (segment, doc): (SegmentId, DocId),
-    ) -> f64 {
-        match decides {
-            Some(text) => self.drawn(seed, Some(text.as_bytes())),
+    pub(super) fn draw(self, seed: i32, decides: Option<&str>, doc: DocId) -> f64 {
+        let number;
+        let text: &str = match decides {
+            Some(text) => text,
             None => {
-                let number = self.number(segment, doc).to_string();
-                self.drawn(seed, Some(number.as_bytes()))
+                number = self.start.saturating_add(doc).to_string();
+                &number
             }
-        }
+        };
+        self.drawn(seed, Some(text.as_bytes()))
     }
 }
 
@@ -81,26 +91,24 @@ impl Chance {
     pub(super) fn open(&self, reader: &SegmentReader) -> tantivy::Result<OpenChance> {
         let decides = self.decides.as_ref().map(|column| column.open(reader));
         Ok(OpenChance {
-            lots: self.lots.clone(),
+            lots: self.lots.in_segment(reader.segment_id()),
             seed: self.seed,
             decides: decides.transpose()?,
-            segment: reader.segment_id(),
         })
     }
 }
 
 /// The same over one segment.
 pub(super) struct OpenChance {
-    lots: Lots,
+    lots: SegmentLots,
     seed: i32,
     decides: Option<OpenColumn>,
-    segment: SegmentId,
 }
 
 impl OpenChance {
     pub(super) fn value(&self, doc: DocId) -> f64 {
         match &self.decides {
-            None => self.lots.draw(self.seed, None, (self.segment, doc)),
+            None => self.lots.draw(self.seed, None, doc),
             Some(column) => self.lots.drawn(self.seed, bytes_of(column, doc).as_deref()),
         }
     }
@@ -155,9 +163,9 @@ mod tests {
 
     #[test]
     fn what_is_drawn_is_what_opensearch_draws() {
-        let lots = |name: &str, shard: u32| Lots {
+        let lots = |name: &str, shard: u32| SegmentLots {
             salt: java_hash(name) << 10 | shard,
-            starts: Vec::new(),
+            start: 0,
         };
         for (index, shard, seed, decides, drawn) in [
             ("n-1", 0, 3, "21", 0.218_541_38),

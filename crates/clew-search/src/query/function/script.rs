@@ -16,7 +16,7 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::index::SegmentId;
 use tantivy::{DocId, SegmentReader, TantivyError};
 
-use super::chance::Lots;
+use super::chance::{Lots, SegmentLots};
 use super::columns::{OpenColumn, ScriptColumn, id_of};
 use super::terms::{SegmentTerms, ShardTerms};
 use crate::query::resolver::SegmentHits;
@@ -95,6 +95,7 @@ pub(crate) struct OpenScript {
     compiled: Arc<CompiledScript>,
     columns: Vec<OpenColumn>,
     terms: SegmentTerms,
+    lots: SegmentLots,
     segment: SegmentId,
     /// Where the script asks for sources, and there are any.
     sources: Option<Mutex<SourceCursor>>,
@@ -121,9 +122,10 @@ impl OpenScript {
         Ok(OpenScript {
             columns: columns.collect::<tantivy::Result<_>>()?,
             sources,
-            compiled,
             terms: SegmentTerms::of(reader),
+            lots: compiled.lots.in_segment(reader.segment_id()),
             segment: reader.segment_id(),
+            compiled,
         })
     }
 
@@ -424,8 +426,7 @@ impl<'a> ScriptDocument<'a> for OneDocument<'_, 'a> {
     }
 
     fn chance(&mut self, seed: i64, decides: Option<&str>) -> f64 {
-        let place = (self.open.segment, self.doc);
-        self.open.compiled.lots.draw(seed_of(seed), decides, place)
+        self.open.lots.draw(seed_of(seed), decides, self.doc)
     }
 
     fn now_ms(&self) -> i64 {
