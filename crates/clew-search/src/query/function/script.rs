@@ -139,19 +139,29 @@ impl OpenScript {
         Ok(serde_json::from_slice(source).ok())
     }
 
+    /// A document with a score as the script sees it.
+    fn seen<'s>(
+        &self,
+        (doc, score): (DocId, f64),
+        source: Option<ScriptValue<'s>>,
+    ) -> OneDocument<'_, 's> {
+        OneDocument {
+            open: self,
+            doc,
+            score,
+            given: None,
+            source,
+        }
+    }
+
     /// The text that the script makes of a document whose score is known, if any.
     ///
     /// # Errors
     /// What went wrong in the script, or that it made something else.
     pub(crate) fn text(&self, doc: DocId, score: f64) -> Result<Option<String>, ScriptError> {
         let source = self.source(doc)?;
-        let mut document = OneDocument {
-            open: self,
-            doc,
-            score,
-            given: None,
-            source: source.as_ref().map(ScriptValue::of_json),
-        };
+        let source = source.as_ref().map(ScriptValue::of_json);
+        let mut document = self.seen((doc, score), source);
         self.compiled.script.text_if_any(&mut document)
     }
 
@@ -161,13 +171,8 @@ impl OpenScript {
     /// What went wrong in the script.
     pub(crate) fn emitted(&self, doc: DocId) -> Result<Vec<Emitted>, ScriptError> {
         let source = self.source(doc)?;
-        let mut document = OneDocument {
-            open: self,
-            doc,
-            score: 0.0,
-            given: None,
-            source: source.as_ref().map(ScriptValue::of_json),
-        };
+        let source = source.as_ref().map(ScriptValue::of_json);
+        let mut document = self.seen((doc, 0.0), source);
         self.compiled.script.emitted(&mut document)
     }
 
@@ -178,13 +183,8 @@ impl OpenScript {
     pub(crate) fn checked(&self, doc: DocId, score: f64) -> Result<f64, ScriptError> {
         let script = &self.compiled.script;
         let source = self.source(doc)?;
-        let mut document = OneDocument {
-            open: self,
-            doc,
-            score,
-            given: None,
-            source: source.as_ref().map(ScriptValue::of_json),
-        };
+        let source = source.as_ref().map(ScriptValue::of_json);
+        let mut document = self.seen((doc, score), source);
         if self.compiled.purpose == ScriptPurpose::Filter {
             return Ok(f64::from(u8::from(script.holds(&mut document)?)));
         }
@@ -268,12 +268,10 @@ impl OpenValueScript {
         take: impl FnOnce(ScriptValue<'_>) -> T,
     ) -> Result<T, ScriptError> {
         let source = self.0.source(doc)?;
+        let source = source.as_ref().map(ScriptValue::of_json);
         let mut document = OneDocument {
-            open: &self.0,
-            doc,
-            score: f64::from(score),
             given,
-            source: source.as_ref().map(ScriptValue::of_json),
+            ..self.0.seen((doc, f64::from(score)), source)
         };
         self.0.compiled.script.run(&mut document).map(take)
     }
@@ -289,13 +287,8 @@ impl OpenValueScript {
     ) -> Result<(), ScriptError> {
         // What is gathered may have parts of it.
         let source = self.0.source(doc)?;
-        let mut document = OneDocument {
-            open: &self.0,
-            doc,
-            score: f64::from(score),
-            given: None,
-            source: source.as_ref().map(ScriptValue::copied).transpose()?,
-        };
+        let source = source.as_ref().map(ScriptValue::copied).transpose()?;
+        let mut document = self.0.seen((doc, f64::from(score)), source);
         state.gather(&self.0.compiled.script, &mut document)
     }
 }
