@@ -95,18 +95,16 @@ impl Account {
 
     /// An account for a collector of other segments, which shares the bounds of this one with its like.
     pub(crate) fn fork(&self, together: Arc<AtomicUsize>) -> Self {
+        let limits = AggLimits {
+            memory_bytes_max: self.max_bytes,
+            ..AggLimits::default()
+        };
         Account {
             settled_bytes: self.settled_bytes,
-            running_bytes: 0,
-            max_bytes: self.max_bytes,
             memory: self.memory.as_ref().map(Reservation::sibling),
-            handed_bytes: 0,
             together: Some(together),
-            scores: Vec::new(),
             doc_count: self.doc_count.clone(),
-            doc_counts: None,
-            bookings: Pace::default(),
-            steps: Pace::of_blocks(),
+            ..Account::new(limits)
         }
     }
 

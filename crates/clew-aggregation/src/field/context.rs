@@ -59,11 +59,8 @@ impl AggContext<'_> {
         source: &Source,
         time_zone: Option<&str>,
     ) -> Result<TimeZone, AggError> {
-        let field = self.mapping.field(&source.field);
-        match field
-            .filter(|_| time_zone.is_some())
-            .map(|field| &field.kind)
-        {
+        let field = time_zone.and_then(|_| self.mapping.field(&source.field));
+        match field.map(|field| &field.kind) {
             None
             | Some(
                 FieldKind::Date { .. }
