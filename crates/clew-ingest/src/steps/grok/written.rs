@@ -9,22 +9,21 @@ use super::groups::{is_escaped, with_flags};
 use crate::text;
 
 /// The patterns that are there for all and that the crate has in other words, as the engines take them.
-pub(super) static IN_OTHER_WORDS: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
-    let theirs: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
-    let usual = text::usual_patterns().iter();
-    let plain = usual.map(|(name, definition)| (*name, plain(definition)));
-    let differs = |one: &(&'static str, String)| theirs.get(one.0) != Some(&one.1.as_str());
-    plain.filter(differs).collect()
-});
+pub(super) static IN_OTHER_WORDS: LazyLock<Vec<(&'static str, String)>> =
+    LazyLock::new(|| differing(plain));
 
 /// The same for machines, which are asked of texts that are not ASCII: see [`with_classes`].
-pub(super) static FOR_MACHINES: LazyLock<Vec<(&'static str, String)>> = LazyLock::new(|| {
+pub(super) static FOR_MACHINES: LazyLock<Vec<(&'static str, String)>> =
+    LazyLock::new(|| differing(|definition| with_classes(&plain(definition))));
+
+/// The patterns that are there for all and that the crate has otherwise than as they are written here.
+fn differing(written: impl Fn(&str) -> String) -> Vec<(&'static str, String)> {
     let theirs: BTreeMap<&str, &str> = grok::patterns().iter().copied().collect();
     let usual = text::usual_patterns().iter();
-    let plain = usual.map(|(name, definition)| (*name, with_classes(&plain(definition))));
+    let ours = usual.map(|(name, definition)| (*name, written(definition)));
     let differs = |one: &(&'static str, String)| theirs.get(one.0) != Some(&one.1.as_str());
-    plain.filter(differs).collect()
-});
+    ours.filter(differs).collect()
+}
 
 /// A pattern that is there for all, in the words of the engines.
 fn plain(definition: &str) -> String {

@@ -11,7 +11,9 @@ use tantivy::Term as IndexTerm;
 use super::compound::{any, dis_max};
 use super::phrase::in_a_row;
 use super::scored::Blend;
-use super::text::{TOO_MANY_WAYS, combined, leniently, must_be_indexed, query_analyzer, tokens_of};
+use super::text::{
+    TOO_MANY_CLAUSES, combined, leniently, must_be_indexed, query_analyzer, tokens_of,
+};
 use super::token_graph::{TokenPlace, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
@@ -99,7 +101,7 @@ impl<'a> Compiler<'a> {
         self.count_clauses(tokens.len().saturating_mul(members.len()))?;
         let tie_breaker = multi.tie_breaker.unwrap_or(0.0);
         let mut words = Vec::with_capacity(tokens.len());
-        for place in places(&tokens).ok_or(TOO_MANY_WAYS)? {
+        for place in places(&tokens).ok_or(TOO_MANY_CLAUSES)? {
             words.push(match place {
                 TokenPlace::Words(same) => {
                     self.blended_words(members, &same, (boost, tie_breaker))?

@@ -14,7 +14,7 @@ use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
 use super::scored::is_match_only;
-use super::text::{TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
+use super::text::{TOO_MANY_CLAUSES, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{TokenPlace, is_graph, places};
 use super::{Compiler, Node};
 use crate::query::automaton::{Nearby, Wildcard};
@@ -342,7 +342,7 @@ fn text_sources(field: Field, tokens: &[Token]) -> Result<Vec<TermSource>, Query
         let words = way.iter().map(alone).collect();
         joined(words, IntervalMode::Ordered, Some(0))
     };
-    let places = places(tokens).ok_or(TOO_MANY_WAYS)?;
+    let places = places(tokens).ok_or(TOO_MANY_CLAUSES)?;
     let source = |place: &TokenPlace| match place {
         TokenPlace::Words(words) => IntervalSource::Words(words.iter().map(term).collect()),
         TokenPlace::Ways(ways) => IntervalSource::Any(ways.iter().map(way).collect()),

@@ -20,8 +20,8 @@ use super::token_graph::{TokenPlace, places};
 use super::{Compiler, Node};
 use crate::query::literal::text_of;
 
-/// The error of a text whose synonyms make more ways than a query may have clauses.
-pub(super) const TOO_MANY_WAYS: QueryError = QueryError::TooManyClauses {
+/// The error of a query that has too many, be they ways through the synonyms of a text.
+pub(super) const TOO_MANY_CLAUSES: QueryError = QueryError::TooManyClauses {
     max: super::CLAUSES_MAX,
 };
 
@@ -79,7 +79,7 @@ impl<'a> Compiler<'a> {
         if let Some(frequent) = &clause.frequent {
             return self.rare_words((clause, frequent), (mapped, field), &tokens, boost);
         }
-        let places = places(&tokens).ok_or(TOO_MANY_WAYS)?;
+        let places = places(&tokens).ok_or(TOO_MANY_CLAUSES)?;
         let mut nodes = Vec::with_capacity(places.len());
         for place in &places {
             nodes.push(self.at_place(clause, (mapped, field), place, boost)?);
@@ -225,7 +225,7 @@ impl<'a> Compiler<'a> {
         let tokens = tokens_of(analyzer, &text)?;
         let is_cut = tokens.last().is_some_and(|last| last.end == text.len());
         self.count_clauses(tokens.len())?;
-        let places = places(&tokens).ok_or(TOO_MANY_WAYS)?;
+        let places = places(&tokens).ok_or(TOO_MANY_CLAUSES)?;
         let Some((last, first)) = places.split_last() else {
             return Ok(Node::nothing());
         };
@@ -306,9 +306,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn count_clauses(&mut self, words: usize) -> Result<(), QueryError> {
         self.clauses += words.saturating_sub(1);
         if self.clauses > super::CLAUSES_MAX {
-            return Err(QueryError::TooManyClauses {
-                max: super::CLAUSES_MAX,
-            });
+            return Err(TOO_MANY_CLAUSES);
         }
         Ok(())
     }
@@ -473,9 +471,7 @@ pub(super) fn tokens_of(analyzer: &str, text: &str) -> Result<Vec<Token>, QueryE
         )));
     }
     if text.len() > TEXT_BYTES_MAX {
-        return Err(QueryError::TooManyClauses {
-            max: super::CLAUSES_MAX,
-        });
+        return Err(TOO_MANY_CLAUSES);
     }
     Ok(query_tokens(analyzer, text))
 }
