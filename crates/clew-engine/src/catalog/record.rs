@@ -398,7 +398,6 @@ impl Catalog {
             return Err(corrupt(format!("format {} is not known", catalog.format)));
         }
         catalog.format = FORMAT;
-        catalog.bytes = parsed_json_bytes(json);
         Ok(Some(catalog))
     }
 

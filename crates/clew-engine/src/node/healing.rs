@@ -189,6 +189,7 @@ impl Inner {
             let entry = entry?;
             catalog.apply(CatalogOperation::decode(entry.payload)?, entry.glsn)?;
         }
+        catalog.set_bytes(catalog.counted_bytes());
         Ok(catalog)
     }
 }

@@ -47,6 +47,8 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
         recovering.add(inner.open_index(record)?);
     }
     let replayed = replay(inner, &mut recovering, catalog.applied())?;
+    let bytes = inner.catalog.read().counted_bytes();
+    inner.catalog.write().set_bytes(bytes);
     data_folder::check_end_of_log(inner, &catalog, &recovering.indices)?;
     let shards = recovering.indices.values().flat_map(|index| &index.shards);
     shards.for_each(|shard| data_folder::check_operations(&inner.log, shard));

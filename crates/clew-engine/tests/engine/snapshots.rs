@@ -63,13 +63,15 @@ fn definitions_take_no_more_than_their_share_of_the_memory() {
         },
         ..EngineOptions::new("/data")
     };
-    let node = Node::open_with(&SimDisk::new(), options).unwrap();
+    let disk = SimDisk::new();
+    let node = Node::open_with(&disk, options.clone()).unwrap();
     let text = "x".repeat(300 << 10);
     let put = |name: usize| DefinitionChange::put("script", &name.to_string(), json!([text]));
-    let change = |change: DefinitionChange| {
+    let change_in = |node: &Node, change: DefinitionChange| {
         node.engine
             .change_definitions(&everything(), |_| Ok::<_, EngineError>(vec![change]))
     };
+    let change = |change: DefinitionChange| change_in(&node, change);
     let taken = (0..10).take_while(|n| change(put(*n)).is_ok()).count();
     assert!((2..8).contains(&taken), "{taken}");
     assert!(matches!(change(put(taken)), Err(EngineError::Memory(_))));
@@ -79,6 +81,9 @@ fn definitions_take_no_more_than_their_share_of_the_memory() {
     define(&node, gone.collect());
     change(put(taken)).unwrap();
     assert!(change(put(0)).is_err());
+    // What of it the log alone has counts, too.
+    let again = Node::open_with(&disk.crashed(1), options).unwrap();
+    assert!(change_in(&again, put(0)).is_err());
 }
 
 /// An index of two shards with 20 documents, of which some were replaced and one deleted.
