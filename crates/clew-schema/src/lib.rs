@@ -84,7 +84,9 @@ pub use mapping::{
 };
 pub use parsed_json::{json_value_bytes, parsed_json_bytes};
 pub use pieces::{is_piece, joined_pieces, text_values};
-pub use plain::{fraction_text, in_radix, java_class, java_text, json_token, text_of};
+pub use plain::{
+    fraction_text, in_radix, java_class, java_text, json_token, short_double, text_of,
+};
 pub use sources::{
     Packed, SourceCursor, SourceWriter, Sources, each_member, merge_sources, reorder_sources,
     source_component,

@@ -72,6 +72,12 @@ pub fn fraction_text(number: f64) -> String {
     }
 }
 
+/// A number of 32 bits as the one of 64 that has its shortest text: 0.1, not 0.10000000149011612.
+pub fn short_double(number: f32) -> f64 {
+    let text = number.to_string();
+    text.parse().unwrap_or(f64::from(number))
+}
+
 /// A whole number in digits of a radix from 2 to 36, letters small.
 pub fn in_radix(number: i64, radix: u32) -> String {
     let mut left = number.unsigned_abs();

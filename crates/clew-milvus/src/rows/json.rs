@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clew_platform::stopped;
+use clew_schema::short_double;
 use half::{bf16, f16};
 use serde_json::{Map, Value};
 
@@ -342,11 +343,9 @@ pub(crate) fn vector_bytes(field: &Field, value: &Value) -> Result<Bytes> {
     Ok(out.into())
 }
 
-/// A number of single precision by the shortest text that means it, without the digits that double precision would add: 0.1, not
-/// 0.10000000149011612.
+/// A number of single precision, without the digits that double precision would add.
 pub(crate) fn single(number: f32) -> Value {
-    let shortest = number.to_string().parse::<f64>();
-    Value::from(shortest.unwrap_or_else(|_| number.into()))
+    short_double(number).into()
 }
 
 /// Columns as rows.

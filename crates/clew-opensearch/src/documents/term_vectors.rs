@@ -8,14 +8,14 @@ use clew_analysis::{Analysis, POSITION_GAP, Utf16Places, tokens};
 use clew_engine::{Access, Engine, EngineError, Freshness, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped, whole_ms};
 use clew_query::{QueryError, unless_stopped};
-use clew_schema::{FieldKind, MappedField};
+use clew_schema::{FieldKind, MappedField, short_double};
 use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
 
 use crate::documents::document::freshness;
 use crate::documents::term_filter::{Frequency, TermFilter};
 use crate::http::error::ApiError;
-use crate::http::json_writer::{json_while, shortest};
+use crate::http::json_writer::json_while;
 use crate::http::reply::Reply;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
 use crate::state::call::Call;
@@ -355,7 +355,7 @@ fn vectors(
             }
             one.insert("term_freq".to_string(), tokens.len().into());
             if let Some(score) = score {
-                one.insert("score".to_string(), shortest(score).into());
+                one.insert("score".to_string(), short_double(score).into());
             }
             if asked.positions || asked.offsets {
                 one.insert("tokens".to_string(), Value::Array(tokens));

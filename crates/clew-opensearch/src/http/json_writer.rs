@@ -221,12 +221,6 @@ fn write_json<T: serde::Serialize + ?Sized>(buffer: &mut Vec<u8>, value: &T) {
     serde_json::to_writer(buffer, value).expect("a vector takes every byte and the keys are text");
 }
 
-/// A number of single precision with no more digits than tell it from others.
-pub(crate) fn shortest(value: f32) -> f64 {
-    let shown = value.to_string().parse();
-    shown.unwrap_or(f64::from(value))
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;

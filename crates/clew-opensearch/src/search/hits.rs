@@ -5,6 +5,7 @@ use std::time::Instant;
 use clew_engine::{Hit, MatchedQuery, PRIMARY_TERM};
 use clew_platform::Reservation;
 use clew_query::SortValue;
+use clew_schema::short_double;
 use clew_search::{Explained, Relation, Total};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,7 @@ use super::output::Output;
 use super::profile::{FetchPhase, Fetching};
 use super::{inner, percolated, shown_source, sort_values};
 use crate::http::error::ApiError;
-use crate::http::json_writer::{JsonWriter, shortest};
+use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};
 use crate::http::source_filter::SourceFilter;
 
@@ -297,7 +298,7 @@ pub(crate) fn explained(explained: &Explained) -> Value {
     let details: Vec<Value> = explained.details.iter().map(self::explained).collect();
     let value = match COUNTS.contains(&explained.description.as_str()) {
         true => count(explained.value).into(),
-        false => Value::from(shortest(explained.value)),
+        false => Value::from(short_double(explained.value)),
     };
     json!({
         "value": value,

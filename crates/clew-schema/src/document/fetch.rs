@@ -13,7 +13,7 @@ use super::convert::{Scalar, convert};
 use crate::date::DateFormat;
 use crate::geo::GeoPoint;
 use crate::mapping::{FieldKind, FloatKind, KeywordStyle, MappedField, Mapping};
-use crate::plain::text_of;
+use crate::plain::{short_double, text_of};
 
 impl Mapping {
     /// The values that a field has in a source, in the order of the source; what the field would
@@ -288,10 +288,6 @@ fn short(number: f64) -> Value {
         clippy::cast_possible_truncation,
         reason = "the field's numbers were rounded to this precision"
     )]
-    let digits = (number as f32).to_string();
-    digits
-        .parse()
-        .ok()
-        .and_then(Number::from_f64)
-        .map_or(Value::Null, Value::Number)
+    let single = number as f32;
+    short_double(single).into()
 }

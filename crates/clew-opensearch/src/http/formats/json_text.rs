@@ -5,6 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use clew_platform::Reservation;
+use clew_schema::short_double;
 
 use super::malformed;
 use crate::http::body::BodyLimits;
@@ -120,11 +121,7 @@ impl JsonText {
 
     /// A number of 32 bits, with as few digits as give it back exactly.
     pub(super) fn float(&mut self, number: f32) -> Result<(), ApiError> {
-        match number.is_finite() {
-            // As it is written, it is a number of 64 bits that is nearest to it.
-            true => self.double(number.to_string().parse().unwrap_or(f64::from(number))),
-            false => self.text(unlike_json(f64::from(number))),
-        }
+        self.double(short_double(number))
     }
 
     pub(super) fn boolean(&mut self, value: bool) -> Result<(), ApiError> {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use clew_query::{Operand, QueryError, Test};
 use clew_schema::{
     FieldKind, FloatKind, IntegerKind, MappedField, Mapping, SourceCursor, Sources, each_member,
+    short_double,
 };
 use serde_json::{Map, Number, Value};
 use tantivy::columnar::{Cardinality, Column, StrColumn};
@@ -244,7 +245,7 @@ fn float(value: f64) -> Option<Value> {
     reason = "the column has numbers of 32 bits"
 )]
 fn shortest(value: f64) -> Option<Value> {
-    float((value as f32).to_string().parse().ok()?)
+    float(short_double(value as f32))
 }
 
 fn text<'k>(

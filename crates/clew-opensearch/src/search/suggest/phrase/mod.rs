@@ -15,7 +15,7 @@ use candidates::{Candidate, Generator, candidates};
 use clew_analysis::Token;
 use clew_engine::{Pinned, PinnedShard};
 use clew_platform::CancellationToken;
-use clew_schema::text_of;
+use clew_schema::{short_double, text_of};
 use collate::Collate;
 use model::{Model, Smoothing};
 use serde_json::{Map, Value, json};
@@ -269,8 +269,7 @@ fn shown((text, proposed): (String, Proposed)) -> Value {
 /// A score with the digits that a number of 32 bits has.
 #[allow(clippy::cast_possible_truncation, reason = "scores have 32 bits")]
 fn in_short(score: f64) -> f64 {
-    let short = (score as f32).to_string();
-    short.parse().unwrap_or(score)
+    short_double(score as f32)
 }
 
 /// Refuses what is wrong with the settings.
