@@ -240,12 +240,7 @@ fn joined_dates(
         Key::I64(key) => key,
         _ => 0,
     };
-    let parents = buckets
-        .table
-        .parents()
-        .iter()
-        .max()
-        .map_or(0, |max| max + 1);
+    let parents = buckets.table.parent_count();
     let mut table: KeyTable<Key> = KeyTable::default();
     let mut counts: Vec<u64> = Vec::new();
     let mut map = vec![0_u32; buckets.table.len()];

@@ -1,14 +1,12 @@
 //! `date_histogram`: a bucket per interval of time.
 
 use clew_query::AggError;
-use clew_query::aggregation::{Bounds, DateHistogramSpec, DateInterval, Scalar};
+use clew_query::aggregation::{DateHistogramSpec, DateInterval, Scalar};
 use clew_schema::Span;
 use jiff::tz::TimeZone;
 use tantivy::columnar::MonotonicallyMappableToU64;
 
-use crate::bucket::steps::{
-    Ends, Steps, check_ends, check_inside, enough, fill, histogram_buckets,
-};
+use crate::bucket::steps::{Ends, Steps, enough, fill, histogram_buckets, read_ends};
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::Slots;
 use crate::collect::{Block, Collect, Level, Planned, Segment};
@@ -237,26 +235,9 @@ fn plan_date_histogram(
         },
         other => other.clone(),
     };
-    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<i64>>, AggError> {
-        let Some(bounds) = bounds else {
-            return Ok(None);
-        };
-        let end = |scalar: &Option<Scalar>| {
-            scalar
-                .as_ref()
-                .map(|scalar| bound_ms(scalar, &values.format, &zone, context.now_ms))
-                .transpose()
-        };
-        let ends = Ends {
-            min: end(&bounds.min)?,
-            max: end(&bounds.max)?,
-        };
-        check_ends(&ends, name)?;
-        Ok(Some(ends))
-    };
-    let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
+    let end = |end: &Scalar| bound_ms(end, &values.format, &zone, context.now_ms);
     let written = (&spec.extended_bounds, &spec.hard_bounds);
-    check_inside(&extended, &hard, text_of, written)?;
+    let (extended, hard) = read_ends(written, name, end, text_of)?;
     let hard = hard.map(|ends| whole_intervals(ends, spec.interval, &zone));
     let plan = DatePlan {
         interval: spec.interval,

@@ -1,13 +1,12 @@
 //! `histogram`: a bucket per interval of numbers.
 
 use clew_query::AggError;
-use clew_query::aggregation::{Bounds, HistogramSpec, Scalar};
+use clew_query::aggregation::{HistogramSpec, Scalar};
 use clew_schema::{RangeKind, Span};
 use tantivy::columnar::MonotonicallyMappableToU64;
 
 use crate::bucket::steps::{
-    Ends, Steps, check_ends, check_inside, enough, fill, histogram_buckets, start_of_step,
-    step_of_number,
+    Ends, Steps, enough, fill, histogram_buckets, read_ends, start_of_step, step_of_number,
 };
 use crate::bucket::{AskedBuckets, Asking, BucketAgg, BucketPlan, InParent, Opening};
 use crate::collect::slots::Slots;
@@ -140,23 +139,10 @@ fn plan_histogram(
             spec.interval
         )));
     }
-    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<f64>>, AggError> {
-        let Some(bounds) = bounds else {
-            return Ok(None);
-        };
-        let end = |scalar: &Option<Scalar>| scalar.as_ref().map(bound_number).transpose();
-        let ends = Ends {
-            min: end(&bounds.min)?,
-            max: end(&bounds.max)?,
-        };
-        check_ends(&ends, name)?;
-        Ok(Some(ends))
-    };
-    let (extended, hard) = (ends(&spec.extended_bounds)?, ends(&spec.hard_bounds)?);
     let shown =
         |end: &Scalar| bound_number(end).map_or_else(|_| String::new(), |end| format!("{end:?}"));
     let written = (&spec.extended_bounds, &spec.hard_bounds);
-    check_inside(&extended, &hard, shown, written)?;
+    let (extended, hard) = read_ends(written, name, bound_number, shown)?;
     Ok(NumberPlan {
         interval: spec.interval,
         offset: spec.offset,

@@ -224,7 +224,32 @@ impl<T: PartialOrd + Copy> Ends<T> {
     }
 }
 
-pub(crate) fn check_ends<T: PartialOrd + std::fmt::Display>(
+/// Ends as they are written, checked: those up to which buckets are shown though they are empty, and those beyond which there are
+/// none. `end` reads one, and `shown` tells it.
+pub(crate) fn read_ends<T: PartialOrd + std::fmt::Display>(
+    written: (&Option<Bounds>, &Option<Bounds>),
+    name: &str,
+    end: impl Fn(&Scalar) -> Result<T, AggError>,
+    shown: impl Fn(&Scalar) -> String,
+) -> Result<(Option<Ends<T>>, Option<Ends<T>>), AggError> {
+    let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<T>>, AggError> {
+        let Some(bounds) = bounds else {
+            return Ok(None);
+        };
+        let one = |scalar: &Option<Scalar>| scalar.as_ref().map(&end).transpose();
+        let ends = Ends {
+            min: one(&bounds.min)?,
+            max: one(&bounds.max)?,
+        };
+        check_ends(&ends, name)?;
+        Ok(Some(ends))
+    };
+    let (extended, hard) = (ends(written.0)?, ends(written.1)?);
+    check_inside(&extended, &hard, shown, written)?;
+    Ok((extended, hard))
+}
+
+fn check_ends<T: PartialOrd + std::fmt::Display>(
     ends: &Ends<T>,
     name: &str,
 ) -> Result<(), AggError> {
@@ -238,7 +263,7 @@ pub(crate) fn check_ends<T: PartialOrd + std::fmt::Display>(
 }
 
 /// Buckets that are to be shown must not be ones that are to be left out; each end is told as it is shown.
-pub(crate) fn check_inside<T: PartialOrd>(
+fn check_inside<T: PartialOrd>(
     extended: &Option<Ends<T>>,
     hard: &Option<Ends<T>>,
     shown: impl Fn(&Scalar) -> String,

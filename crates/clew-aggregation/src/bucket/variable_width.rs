@@ -71,12 +71,7 @@ fn joined_clusters(
     buckets: Buckets,
 ) -> Result<Buckets, AggError> {
     let by_parent = buckets.by_parent();
-    let parents = buckets
-        .table
-        .parents()
-        .iter()
-        .max()
-        .map_or(0, |max| max + 1);
+    let parents = buckets.table.parent_count();
     let mut table: KeyTable<Key> = KeyTable::default();
     let mut counts: Vec<u64> = Vec::new();
     let mut extents = Vec::new();

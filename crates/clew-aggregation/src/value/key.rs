@@ -181,6 +181,10 @@ impl<K: Hash + Eq> KeyTable<K> {
     pub(crate) fn parents(&self) -> &[u32] {
         &self.parents
     }
+    /// One more than the highest number of a parent.
+    pub(crate) fn parent_count(&self) -> u32 {
+        self.parents.iter().max().map_or(0, |max| max + 1)
+    }
     pub(crate) fn keys(&self) -> &[K] {
         &self.keys
     }
