@@ -38,12 +38,8 @@ pub(super) const fn text(
     about: &'static str,
 ) -> Column {
     Column {
-        name,
-        aliases,
-        about,
         align: Align::Left,
-        shown: true,
-        of_copies: false,
+        ..number(name, aliases, about)
     }
 }
 
