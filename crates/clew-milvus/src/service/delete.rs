@@ -126,8 +126,8 @@ impl Service {
 
     /// Deletes documents; says how many were there.
     async fn delete_ids(&self, call: &Call, opened: &Opened, ids: Vec<String>) -> Result<u64> {
-        let deletions = ids.into_iter().map(|id| (id, None)).collect();
-        let outcome = self.delete_if(call, opened, deletions).await?;
+        let rows = ids.into_iter().map(|id| (id, None)).collect();
+        let outcome = self.change_rows(call, opened, Action::Delete, rows).await?;
         let mut count = 0;
         for result in outcome.results {
             count += u64::from(result?.result == clew_engine::WriteResult::Deleted);
@@ -135,25 +135,26 @@ impl Service {
         Ok(count)
     }
 
-    /// Deletes documents that meet conditions; durable when it returns.
-    pub(super) async fn delete_if(
+    /// Does the same to all documents that meet conditions; durable when it returns.
+    pub(super) async fn change_rows(
         &self,
         call: &Call,
         opened: &Opened,
-        deletions: Vec<(String, Option<Condition>)>,
+        action: Action,
+        rows: Vec<(String, Option<Condition>)>,
     ) -> Result<WriteOutcome> {
         let (index, found) = opened.written();
         let access = call.access.clone();
         let outcome = self
             .beside(move |service| {
-                let operations: Vec<WriteOperation> = deletions
+                let operations: Vec<WriteOperation> = rows
                     .into_iter()
                     .map(|(id, condition)| WriteOperation {
                         index: index.clone(),
                         require_alias: false,
                         id: Some(id),
                         routing: None,
-                        action: Action::Delete,
+                        action: action.clone(),
                         condition,
                     })
                     .collect();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clew_engine::{Condition, EngineError, PRIMARY_TERM, Purpose};
+use clew_engine::{Action, Condition, EngineError, PRIMARY_TERM, Purpose};
 use clew_platform::caught;
 
 use super::delete::DELETED_AT_ONCE;
@@ -67,10 +67,11 @@ impl Service {
                 seq_no,
                 primary_term: PRIMARY_TERM,
             };
-            let deletions = hits
-                .into_iter()
-                .map(|hit| (hit.id, Some(unchanged(hit.seq_no))));
-            let outcome = self.delete_if(call, &opened, deletions.collect()).await?;
+            let rows = hits.into_iter();
+            let rows = rows.map(|hit| (hit.id, Some(unchanged(hit.seq_no))));
+            let outcome = self
+                .change_rows(call, &opened, Action::Delete, rows.collect())
+                .await?;
             for result in outcome.results {
                 match result {
                     Ok(_) => count += 1,

@@ -3,7 +3,7 @@
 //! the same kind.
 
 use bytes::Bytes;
-use clew_engine::{Action, EngineError, Purpose, UpdateSpec, WriteOperation};
+use clew_engine::{Action, EngineError, Purpose, UpdateSpec};
 use clew_query::{Bool, Operand, PredicateQuery, Query, Test};
 use clew_schema::Mapping;
 
@@ -84,31 +84,14 @@ impl Service {
         (opened, member): (&Opened, &str),
         ids: Vec<String>,
     ) -> Result<()> {
-        let (index, found) = opened.written();
-        let access = call.access.clone();
         // Names are letters, digits and underscores, or the dynamic field's: nothing to escape.
         let doc = Bytes::from(format!("{{\"{member}\":null}}"));
-        let outcome = self
-            .beside(move |service| {
-                let operations: Vec<WriteOperation> = ids
-                    .into_iter()
-                    .map(|id| WriteOperation {
-                        index: index.clone(),
-                        require_alias: false,
-                        id: Some(id),
-                        routing: None,
-                        action: Action::Update(UpdateSpec {
-                            doc: Some(doc.clone()),
-                            ..UpdateSpec::default()
-                        }),
-                        condition: None,
-                    })
-                    .collect();
-                let _room = service.engine().admit(&operations)?;
-                Ok(service.engine().write_found(&access, &found, operations))
-            })
-            .await?;
-        self.engine().durable(&outcome).await?;
+        let action = Action::Update(UpdateSpec {
+            doc: Some(doc),
+            ..UpdateSpec::default()
+        });
+        let rows = ids.into_iter().map(|id| (id, None)).collect();
+        let outcome = self.change_rows(call, opened, action, rows).await?;
         for result in outcome.results {
             match result {
                 // One that was deleted meanwhile has nothing.

@@ -1,6 +1,6 @@
 //! What is written to a collection that is gone.
 
-use clew_engine::{EngineError, Purpose, Written};
+use clew_engine::{Action, EngineError, Purpose, Written};
 
 use super::*;
 
@@ -13,8 +13,9 @@ fn what_is_written_late_goes_to_no_collection_that_has_the_name_since() {
     let opened = opened.unwrap();
     node.drop_collection("c").unwrap();
     let late = || {
-        let deletions = (0..3).map(|id: i64| (id.to_string(), None)).collect();
-        node.done(node.service.delete_if(&call(), &opened, deletions))
+        let rows = (0..3).map(|id: i64| (id.to_string(), None)).collect();
+        let (call, action) = (call(), Action::Delete);
+        node.done(node.service.change_rows(&call, &opened, action, rows))
     };
     let is_missing = |result: &Result<Written, EngineError>| {
         matches!(result, Err(EngineError::IndexNotFound { .. }))
