@@ -58,15 +58,3 @@ pub(super) fn read_time(name: &str, value: &Value) -> Result<Option<Duration>, A
     })?;
     parse_time(name, text)
 }
-
-/// A list of texts, or one alone.
-pub(super) fn read_names(value: &Value) -> Option<Vec<String>> {
-    match value {
-        Value::String(name) => Some(vec![name.clone()]),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| item.as_str().map(String::from))
-            .collect(),
-        _ => None,
-    }
-}

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use clew_opensearch::wing::ApiError;
+use clew_opensearch::wing::{ApiError, read_names};
 use clew_schema::glob::matches as glob;
 use serde_json::{Value, json};
 
 use super::actions::Action;
 use super::conditions::Condition;
-use super::members::{items, members, read_names, read_time, required_text, unknown_field};
+use super::members::{items, members, read_time, required_text, unknown_field};
 use super::retry::Retry;
 
 /// Every managed index keeps the policy that it follows.

@@ -14,7 +14,7 @@ pub use crate::state::tasks::cancelled_error;
 // Reading values.
 pub use crate::http::setting_values::{Flat as FlatSettings, parse_bytes, parse_time};
 pub use crate::indices::aliases::{AliasBody, read_aliases};
-pub use crate::indices::templates::any_overlap;
+pub use crate::indices::templates::{any_overlap, read_names};
 pub use clew_ingest::template::filled as filled_template;
 pub use clew_ingest::{Alone, Document, Pipeline, grok_patterns};
 pub use regex::Regex;

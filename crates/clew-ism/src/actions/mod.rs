@@ -4,11 +4,11 @@
 mod shrink;
 
 use clew_engine::Alias;
-use clew_opensearch::wing::{AliasBody, ApiError, FlatSettings};
+use clew_opensearch::wing::{AliasBody, ApiError, FlatSettings, read_names};
 use serde_json::Value;
 
 use super::conditions::RolloverConditions;
-use super::members::{items, members, read_count, read_names, required_text, unknown_field};
+use super::members::{items, members, read_count, required_text, unknown_field};
 
 pub(super) use shrink::{Shrink, ShrinkTo};
 

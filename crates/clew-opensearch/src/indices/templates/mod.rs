@@ -28,7 +28,7 @@ pub(crate) use legacy::{
 };
 pub(crate) use listing::{ListedTemplate, all as list_all};
 pub(crate) use part::aliases as read_aliases;
-pub use patterns::any_overlap;
+pub use patterns::{any_overlap, read as read_names};
 pub(crate) use planner::{Planner, plan_index};
 pub(crate) use simulate::{index as simulate_index, template as simulate_template};
 

@@ -61,8 +61,8 @@ fn not_found(what: &str, name: &str) -> ApiError {
     )
 }
 
-/// Reads `index_patterns`: a list, or one pattern.
-pub(crate) fn read(value: &Value) -> Option<Vec<String>> {
+/// Reads a list of texts, such as `index_patterns`, or one alone.
+pub fn read(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(pattern) => Some(vec![pattern.clone()]),
         Value::Array(items) => items
