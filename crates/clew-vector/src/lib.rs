@@ -117,8 +117,8 @@ pub use search::{Hit, HitPlace, Pages, SearchOutcome, SearchProfile, SearchReque
 pub use space::Space;
 pub use sparse::{
     NONZEROS_MAX, ROW_NONZEROS_MAX, ScoreRange, SparseColumn, SparseColumnBuilder, SparseEntry,
-    SparseHit, SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX,
-    is_sparse_image, sparse_memory_needed, validate_sparse,
+    SparseHit, SparseOutcome, SparseSearchRequest, SparseStrategy, WEIGHT_MAX, is_sparse_image,
+    sparse_memory_needed, validate_sparse,
 };
 pub use structure::{GRAPH_BYTES_MIN, GraphChoice, gets_graph};
 pub use watch::{BuildPhase, BuildProgress, BuildStatus, BuildWatch, Savepoint, WriteSavepoint};

@@ -1,6 +1,6 @@
 //! Sparse vectors: few weights among very many dimensions, as learned sparse encoders and counts of
-//! words give them. A search finds the greatest sums of products, or the best by BM25, in an inverted
-//! index that lies in mapped memory.
+//! words give them. A search finds the greatest sums of products in an inverted index that lies in
+//! mapped memory.
 //!
 //! A column belongs to one segment and is one image (`docs/formats/sparse.md`), written once. Weights
 //! are never negative, so that what is known of a part bounds the whole. A vector that shares no
@@ -37,8 +37,7 @@ use crate::sparse::search::search;
 pub use builder::SparseColumnBuilder;
 pub use format::is_sparse_image;
 pub use request::{
-    ScoreRange, SparseHit, SparseMetric, SparseOutcome, SparseSearchRequest, SparseStrategy,
-    validate_sparse,
+    ScoreRange, SparseHit, SparseOutcome, SparseSearchRequest, SparseStrategy, validate_sparse,
 };
 
 /// Greatest weight of a vector or a query: no sum of products then leaves single precision.
@@ -70,7 +69,7 @@ const PREFETCH_ENTRIES_MAX: u32 = 256;
 pub struct SparseEntry {
     /// The dimension: any number, for example that of a word.
     pub dimension: u32,
-    /// From 0 to [`WEIGHT_MAX`]. For [`SparseMetric::Bm25`] how often the word occurs.
+    /// From 0 to [`WEIGHT_MAX`].
     pub weight: f32,
 }
 
@@ -97,12 +96,15 @@ pub(crate) struct View<'a> {
     starts: &'a [u32],
     entries: &'a [SparseEntry],
     docs: Option<&'a [u32]>,
-    lengths: &'a [f32],
     index: Index<'a>,
     image: Image<'a>,
 }
 
 impl<'a> View<'a> {
+    fn row_count(&self) -> usize {
+        self.image.header.counts.rows
+    }
+
     fn doc(&self, row: u32) -> u32 {
         let doc = self.docs.and_then(|docs| docs.get(row as usize).copied());
         doc.unwrap_or(row)
@@ -231,18 +233,10 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
         Ok((0..rows).map(move |row| view.doc(row)))
     }
 
-    /// Sum of the weights of all vectors: over the number of vectors, the average length that
-    /// [`SparseMetric::Bm25`] asks for. Reads 4 bytes for each vector, and fails when
-    /// they are damaged.
-    pub fn total_length(&self) -> Result<f64, VectorError> {
-        let lengths = self.view()?.lengths;
-        Ok(lengths.iter().map(|&length| f64::from(length)).sum())
-    }
-
     /// Finds the vectors of the greatest score.
     ///
     /// Leaves off, with what it has found so far, when the request that it is part of is stopped
-    /// (`clew-platform`). Fails when the query or the metric is out of bounds, or the image is damaged.
+    /// (`clew-platform`). Fails when the request is out of bounds, or the image is damaged.
     pub fn search(&self, request: &SparseSearchRequest<'_>) -> Result<SparseOutcome, VectorError> {
         search(&self.view()?, request, None)
     }
@@ -263,7 +257,6 @@ impl<B: Deref<Target = [u8]>> SparseColumn<B> {
             starts: image.numbers(SectionKind::Starts)?,
             entries: image.numbers(SectionKind::Entries)?,
             docs: self.header.has(SectionKind::Docs).then_some(docs),
-            lengths: image.numbers(SectionKind::Lengths)?,
             index,
             image,
         })

@@ -32,7 +32,7 @@ pub(super) struct Block {
     pub(super) start: u32,
     /// Weight of code 1.
     pub(super) step: f32,
-    /// The least length among its rows.
+    /// The least length among its rows, which no search asks for.
     pub(super) length_min: f32,
 }
 

@@ -3,26 +3,6 @@
 use crate::sparse::{ROW_NONZEROS_MAX, SparseEntry, WEIGHT_MAX};
 use crate::{Filter, VectorError};
 
-/// How a query and a vector are compared. Larger is better.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum SparseMetric {
-    /// Sum of the products of weights.
-    InnerProduct,
-    /// Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009). The
-    /// vector's weights count words, *tf*, and their sum is the document's length; the query's
-    /// weights are the words' *idf* (times their number in the query). Each word adds
-    /// `idf · tf · (k1 + 1) / (tf + k1 · (1 − b + b · length / average_length))`.
-    Bm25 {
-        /// How slowly more of the same word stops counting; from 0 to [`WEIGHT_MAX`], usually 1.2.
-        k1: f32,
-        /// How much length counts, from 0 to 1; usually 0.75.
-        b: f32,
-        /// Average length over all documents, of other segments too; above 0, at most
-        /// [`WEIGHT_MAX`].
-        average_length: f32,
-    },
-}
-
 /// What to search for.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseSearchRequest<'a> {
@@ -30,8 +10,6 @@ pub struct SparseSearchRequest<'a> {
     pub query: &'a [SparseEntry],
     /// Hits wanted.
     pub k: usize,
-    /// How to compare.
-    pub metric: SparseMetric,
     /// Documents that may be hits; `None` for all.
     pub filter: Option<Filter<'a>>,
     /// Share of the query's weights, the smallest ones, that hits are not looked for by; from 0 to
@@ -66,7 +44,6 @@ impl<'a> SparseSearchRequest<'a> {
         SparseSearchRequest {
             query,
             k,
-            metric: SparseMetric::InnerProduct,
             filter: None,
             drop_ratio: 0.0,
             range: None,
@@ -92,17 +69,6 @@ impl<'a> SparseSearchRequest<'a> {
             number("least score", range.above, all)?;
             number("greatest score", range.up_to.unwrap_or_default(), all)?;
         }
-        if let SparseMetric::Bm25 {
-            k1,
-            b,
-            average_length,
-        } = self.metric
-        {
-            number("k1", k1, (0.0, WEIGHT_MAX))?;
-            number("b", b, (0.0, 1.0))?;
-            let lengths = (1.0 / WEIGHT_MAX, WEIGHT_MAX);
-            number("average_length", average_length, lengths)?;
-        }
         Ok(())
     }
 }
@@ -112,8 +78,8 @@ impl<'a> SparseSearchRequest<'a> {
 pub struct SparseHit {
     /// The document.
     pub doc: u32,
-    /// Its score by the metric asked for, computed in double precision from the vectors themselves;
-    /// always above 0.
+    /// Its score, the sum of the products of weights, computed in double precision from the vectors
+    /// themselves; always above 0.
     pub score: f32,
 }
 

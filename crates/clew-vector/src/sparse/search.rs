@@ -8,7 +8,7 @@ use crate::VectorError;
 use crate::filter::RowFilter;
 use crate::rank::Ranked;
 use crate::sparse::postings::List;
-use crate::sparse::score::{Scorer, slack_ratio};
+use crate::sparse::score::{exact, slack_ratio};
 use crate::sparse::walk::Walk;
 use crate::sparse::{
     ScoreRange, SparseEntry, SparseHit, SparseOutcome, SparseSearchRequest, SparseStrategy, View,
@@ -66,11 +66,10 @@ impl Top {
     }
 }
 
-/// A query, its metric and the rows that may be hits.
+/// A query and the rows that may be hits.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     pub(super) query: &'a [SparseEntry],
-    pub(super) scorer: Scorer<'a>,
     pub(super) filter: Option<RowFilter<'a>>,
 }
 
@@ -89,7 +88,7 @@ pub(super) fn search(
         blocks_skipped: 0,
         rows: 0,
     };
-    let row_count = view.lengths.len();
+    let row_count = view.row_count();
     let k = request.k.min(row_count);
     if k == 0 {
         return Ok(outcome);
@@ -103,7 +102,6 @@ pub(super) fn search(
     }
     let question = Question {
         query: request.query,
-        scorer: Scorer::new(request.metric, view.lengths),
         filter: request.filter.map(|filter| RowFilter {
             filter,
             docs: view.docs,
@@ -233,7 +231,7 @@ fn by_rows(
             health = score_row(view, question, row, (&mut *top, &mut *outcome));
         }
     };
-    let rows = u32::try_from(view.lengths.len()).unwrap_or(u32::MAX);
+    let rows = u32::try_from(view.row_count()).unwrap_or(u32::MAX);
     match &question.filter {
         Some(filter) => filter.for_each_row(0..rows, visit),
         None => (0..rows).for_each(&mut visit),
@@ -249,7 +247,6 @@ fn score_row(
 ) -> Result<(), VectorError> {
     let vector = view.row(row)?;
     outcome.rows += 1;
-    let score = question.scorer.exact(question.query, (row, vector));
-    top.offer(row, score);
+    top.offer(row, exact(question.query, vector));
     Ok(())
 }

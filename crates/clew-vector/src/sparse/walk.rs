@@ -18,7 +18,7 @@ use crate::VectorError;
 use crate::rank::Ranked;
 use crate::sparse::found::BestRows;
 use crate::sparse::postings::{Decoded, List};
-use crate::sparse::score::slack_ratio;
+use crate::sparse::score::{self, slack_ratio};
 use crate::sparse::search::Question;
 use crate::sparse::{ScoreRange, View};
 
@@ -181,7 +181,6 @@ impl<'a, 'q> Walk<'a, 'q> {
     /// What each dimension may add in the window up to `end`. Answers how much all may add, and by
     /// how much that may be more than what the vectors say.
     fn bound(&mut self, end: u32) -> (f32, f32) {
-        let scorer = &self.question.scorer;
         let (mut total, mut total_error) = (0.0, 0.0);
         for term in &mut self.terms {
             let (mut bound, mut error) = (0.0_f32, 0.0_f32);
@@ -189,8 +188,8 @@ impl<'a, 'q> Walk<'a, 'q> {
             while let Some(block) = term.list.blocks.get(past)
                 && term.list.first_row(past) < end
             {
-                bound = bound.max(scorer.bound(term.query, block));
-                error = error.max(scorer.error(term.query, block));
+                bound = bound.max(score::bound(term.query, block));
+                error = error.max(score::error(term.query, block));
                 past += 1;
             }
             term.blocks.end = past;
@@ -235,8 +234,7 @@ impl<'a, 'q> Walk<'a, 'q> {
         let (rows, codes) = term.decoded.within(base, end);
         self.postings += rows.len() as u64;
         let postings = (term.decoded.step, rows, codes);
-        let scorer = &self.question.scorer;
-        scorer.add(term.query, postings, (base, &mut self.sums));
+        score::add(term.query, postings, (base, &mut self.sums));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use clew_vector::{
     ErrorKind, Filter, ROW_NONZEROS_MAX, SparseColumn, SparseColumnBuilder, SparseEntry,
-    SparseMetric, SparseSearchRequest, VectorError,
+    SparseSearchRequest, VectorError,
 };
 
 use crate::header::seal;
@@ -54,26 +54,17 @@ fn use_column(column: &SparseColumn<Vec<u8>>) -> Result<Answers, VectorError> {
         bits: &bits,
         count: 66,
     };
-    let bm25 = SparseMetric::Bm25 {
-        k1: 1.2,
-        b: 0.75,
-        average_length: 3.0,
-    };
     for filter in [None, Some(few)] {
-        for metric in [SparseMetric::InnerProduct, bm25] {
-            let request = SparseSearchRequest {
-                filter,
-                metric,
-                ..SparseSearchRequest::new(&QUERY, 5)
-            };
-            answers.push(format!("{:?}", column.search(&request)?));
-        }
+        let request = SparseSearchRequest {
+            filter,
+            ..SparseSearchRequest::new(&QUERY, 5)
+        };
+        answers.push(format!("{:?}", column.search(&request)?));
     }
     let docs: Vec<u32> = column.docs()?.collect();
     for doc in docs {
         answers.push(format!("{:?}", column.vector(doc)?));
     }
-    answers.push(column.total_length()?.to_string());
     Ok(answers)
 }
 
@@ -272,26 +263,5 @@ fn requests_out_of_bounds_are_refused_by_name() {
             ..request
         },
         drop_ratio,
-    );
-    let bm25 = |k1, b, average_length| SparseSearchRequest {
-        metric: SparseMetric::Bm25 {
-            k1,
-            b,
-            average_length,
-        },
-        ..request
-    };
-    refused(
-        &bm25(-1.0, 0.5, 1.0),
-        "k1 is -1, must be from 0.0 to 1000000000000000.0",
-    );
-    refused(&bm25(1.2, 1.5, 1.0), "b is 1.5, must be from 0.0 to 1.0");
-    refused(
-        &bm25(1.2, f32::NAN, 1.0),
-        "b is NaN, must be from 0.0 to 1.0",
-    );
-    refused(
-        &bm25(1.2, 0.5, 0.0),
-        "average_length is 0, must be from 1e-15 to 1000000000000000.0",
     );
 }
