@@ -41,7 +41,7 @@ mod sort;
 pub mod aggregation;
 
 pub use error::{
-    AggError, AggErrorKind, NoScore, QueryError, ScriptError, ScriptErrorKind, go_on_in_set,
+    AggError, AggErrorKind, NoScore, QueryError, ScriptError, ScriptErrorKind, go_on, go_on_in_set,
     go_on_reducing, index_disk_error, index_reason, refusal_of_text, sorted_in_time,
     unless_overdue, unless_stopped, unless_stopped_in_set,
 };

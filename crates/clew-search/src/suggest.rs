@@ -1,7 +1,7 @@
 //! Inputs that begin with what somebody has typed.
 
 use clew_platform::Pace;
-use clew_query::{Fuzziness, QueryError, RegexpOptions, unless_stopped};
+use clew_query::{Fuzziness, QueryError, RegexpOptions, go_on, unless_stopped};
 use clew_schema::{CompletionEntry, CompletionMapping, ContextWish, ENTRY_SEPARATOR, FieldKind};
 use serde_json::{Map, Value};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -82,9 +82,7 @@ pub fn complete(
             .ge(start.as_bytes())
             .into_stream()?;
         while terms.advance() && left > 0 {
-            if pace.is_over() {
-                return Err(QueryError::Stopped);
-            }
+            go_on(&mut pace)?;
             let Ok(term) = std::str::from_utf8(terms.key()) else {
                 continue;
             };

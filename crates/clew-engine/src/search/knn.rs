@@ -3,8 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 
-use clew_platform::{Pace, stopped};
-use clew_query::{KnnQuery, QueryError};
+use clew_platform::Pace;
+use clew_query::{KnnQuery, QueryError, go_on, unless_stopped};
 use clew_schema::{FieldId, FieldKind, VectorMapping, check_vector_element};
 use clew_search::{
     KnnResolver, Relation, SegmentBits, SegmentHits, ShardResult, Total, VectorStage,
@@ -159,9 +159,7 @@ impl KnnResolver for ViewKnn<'_> {
             best.extend(wanted.map(|hit| (hit.score, at, hit.doc)));
         }
         // A scan that was left half done has not seen the nearest.
-        if stopped() {
-            return Err(QueryError::Stopped);
-        }
+        unless_stopped()?;
         if let Some(shared) = &self.shared {
             shared
                 .neighbours
@@ -199,9 +197,7 @@ impl KnnResolver for ViewKnn<'_> {
             hits.sort_unstable_by_key(|(doc, _)| *doc);
         }
         // A search that was left half done has not seen all.
-        if stopped() {
-            return Err(QueryError::Stopped);
-        }
+        unless_stopped()?;
         Ok(hits)
     }
 
@@ -217,9 +213,7 @@ impl KnnResolver for ViewKnn<'_> {
                 continue;
             };
             for doc in docs.iter() {
-                if pace.is_over() {
-                    return Err(QueryError::Stopped);
-                }
+                go_on(&mut pace)?;
                 let vector = column.vector(doc);
                 if let Some(vector) =
                     vector.map_err(|error| search_error(segment.vectors(), error))?
@@ -316,9 +310,7 @@ impl ViewKnn<'_> {
             None => &own[..],
         };
         let found = search_parts((whole, &parts), (1, horizons), |part, questions| {
-            if stopped() {
-                return Err(QueryError::Stopped);
-            }
+            unless_stopped()?;
             let (at, (column, _)) = (places[part], columns[part]);
             let segment = &self.view.segments[at];
             let only = questions[0];
@@ -339,7 +331,7 @@ impl ViewKnn<'_> {
             let found = search_in_space(column, &vector.column, &request)
                 .map_err(|error| search_error(segment.vectors(), error))?;
             self.note(&query.field, at, &found);
-            Ok(vec![found])
+            Ok::<_, QueryError>(vec![found])
         })?;
         Ok(places
             .into_iter()

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use clew_engine::{
     Action, EngineError, Purpose, WriteOperation, WriteOutcome, Written, parsed_bytes,
 };
-use clew_platform::{CancellationToken, MemoryPurpose, stopped, whole_ms};
-use clew_query::QueryError;
+use clew_platform::{CancellationToken, MemoryPurpose, whole_ms};
+use clew_query::unless_stopped;
 
 use crate::documents::after_update::{AfterUpdate, read_all};
 use crate::documents::bulk_lines::{self, BulkAction, Defaults, Verb};
@@ -96,9 +96,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         let mut copies = CopiesCheck::new(copies, (&engine, &access));
         for action in actions {
             // Pipelines may take long, and nothing is written yet.
-            if stopped() {
-                return Err(EngineError::from(QueryError::Stopped).into());
-            }
+            unless_stopped().map_err(EngineError::from)?;
             let mut item = Asked::of(&action);
             if let Some(filter) = action.shown {
                 shown.push((asked.len(), action.routing.clone(), filter));

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use clew_engine::{Action, Condition, EngineError, OpType};
 use clew_platform::Pace;
-use clew_query::QueryError;
+use clew_query::go_on;
 use serde_json::value::RawValue;
 
 use crate::documents::scripted::Around;
@@ -91,9 +91,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
         number: 0,
     };
     while let Some(line) = lines.next() {
-        if pace.is_over() {
-            return Err(EngineError::from(QueryError::Stopped).into());
-        }
+        go_on(&mut pace).map_err(EngineError::from)?;
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clew_analysis::{Analysis, POSITION_GAP, Utf16Places, tokens};
 use clew_engine::{Access, Engine, EngineError, Freshness, IndexHandle, Pinned, Purpose};
 use clew_platform::{Pace, stopped, whole_ms};
-use clew_query::{QueryError, unless_stopped};
+use clew_query::{go_on, unless_stopped};
 use clew_schema::{FieldKind, MappedField, short_double};
 use clew_search::plain_texts;
 use serde_json::{Map, Value, json};
@@ -342,9 +342,7 @@ fn vectors(
         let mut shown_terms = Map::new();
         for (term, tokens, score) in terms {
             // Statistics are looked up in each segment.
-            if pace.is_over() {
-                return Err(EngineError::from(QueryError::Stopped).into());
-            }
+            go_on(&mut pace).map_err(EngineError::from)?;
             let mut one = Map::new();
             if asked.term_statistics {
                 let (docs, total) = term_statistics(&pinned, &field.path, &term)?;
@@ -405,9 +403,7 @@ fn told(
     let mut pace = Pace::of_blocks();
     let (mut left, mut scores) = (Vec::new(), Vec::new());
     for (term, tokens) in terms {
-        if pace.is_over() {
-            return Err(EngineError::from(QueryError::Stopped).into());
-        }
+        go_on(&mut pace).map_err(EngineError::from)?;
         let frequency = Frequency {
             in_document: u64::try_from(tokens.len()).unwrap_or(u64::MAX),
             docs: term_statistics(pinned, path, &term)?.0,

@@ -127,6 +127,15 @@ pub fn unless_stopped() -> Result<(), QueryError> {
     Ok(())
 }
 
+/// Counts a step; an error once the request is over.
+#[inline]
+pub fn go_on(pace: &mut clew_platform::Pace) -> Result<(), QueryError> {
+    match pace.is_over() {
+        true => Err(QueryError::Stopped),
+        false => Ok(()),
+    }
+}
+
 /// Counts a step where tantivy asks; an error once the request is over.
 #[inline]
 pub fn go_on_in_set(pace: &mut clew_platform::Pace) -> tantivy::Result<()> {

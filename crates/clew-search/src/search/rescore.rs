@@ -2,7 +2,7 @@
 //! ones, for the hits at the top only.
 
 use clew_platform::Pace;
-use clew_query::{Query, QueryError};
+use clew_query::{Query, QueryError, go_on};
 use tantivy::query::{EnableScoring, Weight};
 use tantivy::{DocId, DocSet, SegmentReader};
 
@@ -75,9 +75,7 @@ pub fn rescore(
     let mut pace = Pace::of_blocks();
     for (place, hit) in result.hits.iter_mut().enumerate() {
         let first = hit.score.unwrap_or(0.0) * round.query_weight;
-        if pace.is_over() {
-            return Err(QueryError::Stopped);
-        }
+        go_on(&mut pace)?;
         let second = if place < window {
             score_of(&*weight, &snapshot.readers[hit.segment], hit.doc)?
         } else {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clew_platform::Pace;
-use clew_query::{LikeDocument, LikeItem, MoreLikeThis, QueryError};
+use clew_query::{LikeDocument, LikeItem, MoreLikeThis, QueryError, go_on};
 use clew_schema::{FieldKind, KeywordStyle, MappedField, Mapping, TextStyle, values_at};
 use tantivy::Term as IndexTerm;
 use tantivy::schema::Field;
@@ -169,9 +169,7 @@ impl<'a> Compiler<'a> {
         let choice = &query.choice;
         let (mut found, mut pace) = (Vec::new(), Pace::default());
         for (word, count) in counts {
-            if pace.is_over() {
-                return Err(QueryError::Stopped);
-            }
+            go_on(&mut pace)?;
             if count < choice.term_freq_min || unwanted.contains(&word) || !choice.takes(&word) {
                 continue;
             }
