@@ -5,7 +5,7 @@ use clew_engine::{Engine, EngineError, documents_file_name};
 use serde_json::{Map, Value, json};
 
 use super::content::{IndexContent, Stored, StoredSnapshots, stored};
-use super::create::read_names;
+use super::create::{read_names, unknown_parameter};
 use super::names::{check_snapshot, invalid_snapshot_name, is_pattern, selects, snapshot_missing};
 use super::repository::Repository;
 use super::running::{Ends, RunningSnapshot, RunningSnapshots};
@@ -46,11 +46,7 @@ fn read(body: &Value) -> Result<String, ApiError> {
     for (key, value) in body.as_object().into_iter().flatten() {
         match key.as_str() {
             "indices" => patterns = read_names(value)?,
-            other => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Unknown parameter {other}"
-                )));
-            }
+            other => return Err(unknown_parameter(other)),
         }
     }
     if patterns.is_empty() {

@@ -196,14 +196,14 @@ fn read(body: Option<&Value>) -> Result<Asked, ApiError> {
                     "malformed metadata, should be an object",
                 ));
             }
-            (other, _) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Unknown parameter {other}"
-                )));
-            }
+            (other, _) => return Err(unknown_parameter(other)),
         }
     }
     Ok(asked)
+}
+
+pub(super) fn unknown_parameter(name: &str) -> ApiError {
+    ApiError::illegal_argument(format!("Unknown parameter {name}"))
 }
 
 /// A list of names, or one string of them.

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::content::{IndexContent, Stored, stored};
 use super::names::{is_pattern, selects};
 use super::repository::Repository;
-use super::restore_request::RestoreRequest;
+use super::restore_request::{self, RestoreRequest};
 use super::uses::{SnapshotUses, Use};
 use crate::http::error::{ApiError, Cause};
 use crate::http::reply::Reply;
@@ -35,7 +35,7 @@ pub(crate) async fn restore(call: Call) -> Result<Reply, ApiError> {
     let name = call.path_required("snapshot")?.to_string();
     let wait = call.params.flag("wait_for_completion", false)?;
     let patience = Patience::of(&call.params, MANAGER_TIMEOUTS)?;
-    let asked = RestoreRequest::read(call.json()?.as_ref())?;
+    let asked = restore_request::read(call.json()?.as_ref())?;
     let description = format!("restore of [{}:{name}]", repository.name);
     let number = call.begin_task("cluster:admin/snapshot/restore", description)?;
     let (api, access) = (call.api.clone(), call.access.clone());

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::create::{read_flag, read_names};
+use super::create::{read_flag, read_names, unknown_parameter};
 use crate::http::error::ApiError;
 use crate::http::setting_values::Flat;
 use crate::indices::{known_settings, settings};
@@ -23,14 +23,8 @@ pub(super) struct RestoreRequest {
     pub(super) ignored_settings: Vec<String>,
 }
 
-impl RestoreRequest {
-    /// Reads a body; without one everything is restored as it was.
-    pub(super) fn read(body: Option<&Value>) -> Result<Self, ApiError> {
-        read(body)
-    }
-}
-
-fn read(body: Option<&Value>) -> Result<RestoreRequest, ApiError> {
+/// Reads a body; without one everything is restored as it was.
+pub(super) fn read(body: Option<&Value>) -> Result<RestoreRequest, ApiError> {
     let mut asked = RestoreRequest {
         indices: String::new(),
         ignore_unavailable: false,
@@ -69,11 +63,7 @@ fn read(body: Option<&Value>) -> Result<RestoreRequest, ApiError> {
             )
             | ("expand_wildcards", _) => {}
             ("storage_type", Value::String(kind)) if kind == "local" => {}
-            (other, _) => {
-                return Err(ApiError::illegal_argument(format!(
-                    "Unknown parameter {other}"
-                )));
-            }
+            (other, _) => return Err(unknown_parameter(other)),
         }
     }
     asked.rename = read_rename(members, "rename_pattern", "rename_replacement")?;
