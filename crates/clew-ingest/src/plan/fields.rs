@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::cut::line_of;
 use super::read::{slot, slots};
 use super::spelling::Spelling;
 use super::step::{Step, Work};
@@ -226,11 +227,8 @@ impl Step for Convert {
             event.put_json(self.to, &items.to_string())?;
             return Ok(Flow::On);
         }
-        let Some(text) = event.text(self.from) else {
-            return match self.ignore_missing {
-                true => Ok(Flow::On),
-                false => Err(Reason::Missing),
-            };
+        let Some(text) = line_of(event, self.from, self.ignore_missing)? else {
+            return Ok(Flow::On);
         };
         // An object spells nothing either.
         let spells = matches!(event.kind(self.from), Kind::Text | Kind::Time | Kind::Truth);
@@ -296,11 +294,8 @@ impl Step for Letters {
             event.put_json(self.to, &items.to_string())?;
             return Ok(Flow::On);
         }
-        let Some(text) = event.text(self.from) else {
-            return match self.ignore_missing {
-                true => Ok(Flow::On),
-                false => Err(Reason::Missing),
-            };
+        let Some(text) = line_of(event, self.from, self.ignore_missing)? else {
+            return Ok(Flow::On);
         };
         let changed = match self.change {
             Change::Trim => {
