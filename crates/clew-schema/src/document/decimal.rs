@@ -67,6 +67,14 @@ pub(super) fn read_f32(bytes: &[u8], at: usize) -> Result<(f32, usize), DecimalE
     }
 }
 
+/// Reads a text that is one number.
+pub(super) fn whole_f32(text: &str) -> Result<f32, DecimalError> {
+    match read_f32(text.as_bytes(), 0)? {
+        (value, end) if end == text.len() => Ok(value),
+        _ => Err(DecimalError::Form),
+    }
+}
+
 /// Appends the digits from `at` on to a number, which wraps around if there are too many.
 fn digits(bytes: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
     while let Some(eight) = bytes

@@ -2,7 +2,7 @@
 
 use clew_vector::{ROW_NONZEROS_MAX, SparseEntry, validate_sparse};
 
-use super::decimal::read_f32;
+use super::decimal::whole_f32;
 use super::error::ValueProblem;
 use super::json::{JsonError, JsonKind, JsonReader};
 
@@ -45,9 +45,8 @@ pub(super) fn read(
                 ));
             }
         };
-        let weight = match read_f32(digits.as_bytes(), 0) {
-            Ok((weight, end)) if end == digits.len() => weight,
-            _ => return Ok(Err(ValueProblem::not_a_number(digits))),
+        let Ok(weight) = whole_f32(digits) else {
+            return Ok(Err(ValueProblem::not_a_number(digits)));
         };
         if entries.len() == ROW_NONZEROS_MAX {
             return Ok(Err(format!("more than {ROW_NONZEROS_MAX} weights").into()));

@@ -2,7 +2,7 @@
 
 use clew_vector::{ColumnOptions, Element, Space, SparseEntry, VectorError};
 
-use super::decimal::{DecimalError, read_f32};
+use super::decimal::{DecimalError, read_f32, whole_f32};
 use super::error::ValueProblem;
 use super::json::{JsonError, JsonKind, JsonReader};
 use crate::mapping::VectorMapping;
@@ -111,8 +111,8 @@ fn value(reader: &mut JsonReader<'_>) -> Result<Result<f32, ValueProblem>, JsonE
             return Ok(Err(ValueProblem::not_numeric(token, place)));
         }
     };
-    Ok(match read_f32(digits.as_bytes(), 0) {
-        Ok((value, _)) => Ok(value),
+    Ok(match whole_f32(digits) {
+        Ok(value) => Ok(value),
         Err(DecimalError::Overflow) => Err("KNN vector values cannot be infinity".into()),
         Err(DecimalError::Form) => Err(ValueProblem::not_a_number(digits)),
     })

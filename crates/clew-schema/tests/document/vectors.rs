@@ -128,6 +128,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{"v":[[1,2,3]]}"#, "Current token (START_ARRAY) not numeric, can not use numeric value accessors\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column: 8]"),
     (r#"{"v":{"a":1}}"#, "Current token (START_OBJECT) not numeric, can not use numeric value accessors\n at [Source: REDACTED (`StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION` disabled); line: 1, column: 7]"),
     (r#"{"v":["x",1,2]}"#, "For input string: \"x\""),
+    (r#"{"v":["1,5",1,2]}"#, "For input string: \"1,5\""),
     (r#"{"v":["NaN",1,2]}"#, "For input string: \"NaN\""),
     (r#"{"byte":[1,0.5]}"#, "[data_type] field was set as [byte] in index mapping. But, KNN vector values are floats instead of byte integers"),
     (r#"{"byte":[1,128]}"#, "[data_type] field was set as [byte] in index mapping. But, KNN vector values are not within in the byte range [-128, 127]"),
