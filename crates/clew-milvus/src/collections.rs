@@ -177,9 +177,9 @@ impl Collections {
     pub(crate) fn list(&self, database: &str, access: &Access) -> Result<Vec<Named>> {
         self.check_database(database)?;
         let indices = self.engine.indices(access);
-        // Those that were deleted are remembered no longer than until somebody looks.
+        // Those that were deleted are remembered no longer than until somebody looks: no index has their mapping.
         let mut known = self.known.lock();
-        known.retain(|uuid, _| indices.iter().any(|index| index.uuid() == uuid));
+        known.retain(|_, (mapping, _)| Arc::strong_count(mapping) > 1);
         drop(known);
         let prefix = index_name(database, "");
         let own = |index: &&Arc<Index>| {
