@@ -65,7 +65,7 @@ fn run_refresher(inner: &Inner) {
         let mut next: Option<Duration> = None;
         let mut sooner = |time: Duration| next = Some(next.map_or(time, |next| next.min(time)));
         let all = indices(inner);
-        refreshed_at.retain(|uuid, _| all.iter().any(|index| index.uuid == *uuid));
+        forget_deleted(&mut refreshed_at, (&all, all.len()), String::as_str);
         for index in &all {
             if !index.shards.iter().any(|shard| shard.is_dirty()) {
                 continue;
@@ -230,7 +230,8 @@ fn flush_due(
     let log_full = relief || held > log_bytes_max(inner);
     let (mut next, mut flushed) = (None::<Duration>, false);
     let all = indices(inner);
-    forget_deleted(flushed_at, &all);
+    let shards: usize = all.iter().map(|index| index.shards.len()).sum();
+    forget_deleted(flushed_at, (&all, shards), |(uuid, _)| uuid);
     for index in all {
         let threshold = index.settings().flush_threshold_bytes;
         for shard in &index.shards {
@@ -274,12 +275,15 @@ fn flush_due(
     next
 }
 
-/// Forgets when shards were flushed whose indexes are gone.
-fn forget_deleted(flushed_at: &mut HashMap<(String, u32), Duration>, all: &[Arc<Index>]) {
-    let shards: usize = all.iter().map(|index| index.shards.len()).sum();
-    if flushed_at.len() > shards {
+/// Forgets the times of indexes that are gone, once there are more than all others can have.
+fn forget_deleted<K>(
+    times: &mut HashMap<K, Duration>,
+    (all, most): (&[Arc<Index>], usize),
+    uuid_of: impl Fn(&K) -> &str,
+) {
+    if times.len() > most {
         let known: HashSet<&str> = all.iter().map(|index| index.uuid.as_str()).collect();
-        flushed_at.retain(|(uuid, _), _| known.contains(uuid.as_str()));
+        times.retain(|key, _| known.contains(uuid_of(key)));
     }
 }
 
