@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::containers::{Held, Kind, Members};
+use super::containers::{Held, Kind, Members, distinct};
 use super::ends;
 pub(super) use super::methods::{DEEP, GROWING, MAKING, METHODS, QUICK, READING};
 use super::objects::count;
@@ -244,15 +244,7 @@ fn stream_method<'a>(
             ScriptValue::made(joined)?
         }
         ("sorted", []) => ScriptValue::listed(in_order(items.all())?)?,
-        ("distinct", []) => {
-            let mut kept: Vec<ScriptValue<'a>> = Vec::new();
-            for item in items.all() {
-                if !kept.iter().any(|have| is_same(have, &item)) {
-                    kept.push(item);
-                }
-            }
-            ScriptValue::listed(kept)?
-        }
+        ("distinct", []) => ScriptValue::listed(distinct(items.all()))?,
         _ => return Ok(None),
     }))
 }

@@ -148,6 +148,17 @@ fn sink(value: &ScriptValue<'_>, below: usize) -> Result<(), ScriptError> {
     inner.iter().try_for_each(|inner| sink(inner, level))
 }
 
+/// Each value once, in the order in which they are first.
+pub(super) fn distinct(items: Vec<ScriptValue<'_>>) -> Vec<ScriptValue<'_>> {
+    let mut kept = Vec::<ScriptValue<'_>>::new();
+    for item in items {
+        if !kept.iter().any(|have| is_same(have, &item)) {
+            kept.push(item);
+        }
+    }
+    kept
+}
+
 fn is_held(value: &ScriptValue<'_>) -> bool {
     matches!(value, ScriptValue::Items(_) | ScriptValue::Members(_))
 }
@@ -222,13 +233,7 @@ impl<'a> ScriptValue<'a> {
 
     /// A list that was made, and has each value once.
     pub(super) fn set_of(items: Vec<ScriptValue<'a>>) -> Result<Self, ScriptError> {
-        let mut kept: Vec<ScriptValue<'a>> = Vec::new();
-        for item in items {
-            if !kept.iter().any(|have| is_same(have, &item)) {
-                kept.push(item);
-            }
-        }
-        Self::kept(Kind::Set, kept)
+        Self::kept(Kind::Set, distinct(items))
     }
 
     /// A name and its value.
