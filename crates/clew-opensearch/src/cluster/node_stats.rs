@@ -13,7 +13,9 @@ use crate::http::error::ApiError;
 use crate::http::human::of_figures;
 use crate::http::memory_stats;
 use crate::http::reply::Reply;
-use crate::indices::stats::{Sums, pick, sections_of, shard_stats, unknown_metric, with_fields};
+use crate::indices::stats::{
+    Sums, check_known, check_sections, pick, sections_of, shard_stats, with_fields,
+};
 use crate::ingest;
 use crate::search::search_pipeline;
 use crate::state::api::Api;
@@ -233,14 +235,7 @@ fn check_metrics(
     // Sections of a Java node whose figures nobody counts here.
     const ABSENT: [&str; 3] = ["file_cache", "search_backpressure", "task_cancellation"];
     let known: Vec<&str> = sections.keys().map(String::as_str).chain(ABSENT).collect();
-    let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) else {
-        return Ok(());
-    };
-    Err(unknown_metric(
-        &stats_path(call),
-        ("metric", *unknown),
-        &known,
-    ))
+    check_known(&stats_path(call), ("metric", wanted), &known)
 }
 
 /// Refuses parts of a path that contradict each other, sections of indexes that there are not, and a level that none is.
@@ -275,17 +270,8 @@ fn check_stats(call: &Call) -> Result<(), ApiError> {
             "request [{path}] contains index metrics [{of_indices}] {why}"
         )));
     }
-    let sections = Sums::default().to_json();
-    let sections = sections.as_object().into_iter().flat_map(Map::keys);
-    let known: Vec<&str> = sections
-        .map(String::as_str)
-        .chain(["merge", "suggest"])
-        .collect();
     let wanted = sections_of(Some(of_indices)).unwrap_or_default();
-    match wanted.iter().find(|name| !known.contains(name)) {
-        Some(unknown) => Err(unknown_metric(&path, ("index metric", *unknown), &known)),
-        None => Ok(()),
-    }
+    check_sections(&path, ("index metric", &wanted))
 }
 
 /// The path of a request for figures, as it is told where it is refused.

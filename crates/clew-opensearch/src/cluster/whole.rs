@@ -15,7 +15,7 @@ use crate::http::reply::Reply;
 use crate::indices::copies::ShardHealth;
 use crate::indices::index_mapping::shown_mapping;
 use crate::indices::settings::analysis_of;
-use crate::indices::stats::{Sums, pick, sections_of, unknown_metric};
+use crate::indices::stats::{Sums, check_known, pick, sections_of};
 use crate::ingest;
 use crate::state::api::{Api, stable_id};
 use crate::state::call::Call;
@@ -107,10 +107,8 @@ fn listed<'c>(
             None => Ok(None),
         };
     };
-    match wanted.iter().find(|name| !known.contains(name)) {
-        Some(unknown) => Err(unknown_metric(path, (what, *unknown), known)),
-        None => Ok(Some(wanted)),
-    }
+    check_known(path, (what, &wanted), known)?;
+    Ok(Some(wanted))
 }
 
 /// What is wanted of figures, and those that are there in any case.

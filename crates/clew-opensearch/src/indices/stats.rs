@@ -272,30 +272,31 @@ pub(crate) fn with_fields(mut sections: Value, params: &Params) -> Value {
 
 /// Refuses sections that there are not.
 fn check_metrics(call: &Call, wanted: Option<&[&str]>) -> Result<(), ApiError> {
-    let sections = Sums::default().to_json();
-    let sections = sections.as_object().into_iter().flat_map(Map::keys);
-    let known: Vec<&str> = sections
-        .map(String::as_str)
-        .chain(["merge", "suggest"])
-        .collect();
-    let mut wanted = wanted.unwrap_or_default().iter();
-    let Some(unknown) = wanted.find(|name| !known.contains(name)) else {
-        return Ok(());
-    };
     let metric = call.path("metric").unwrap_or_default();
     let path = match call.path("index") {
         Some(index) => format!("/{index}/_stats/{metric}"),
         None => format!("/_stats/{metric}"),
     };
-    Err(unknown_metric(&path, ("metric", *unknown), &known))
+    check_sections(&path, ("metric", wanted.unwrap_or_default()))
 }
 
-/// Refuses a section of figures by what such a section is called, with the nearest one that there is.
-pub(crate) fn unknown_metric(
+/// Refuses sections of an index' figures that there are not.
+pub(crate) fn check_sections(path: &str, wanted: (&str, &[&str])) -> Result<(), ApiError> {
+    let sections = Sums::default().to_json();
+    let sections = sections.as_object().into_iter().flat_map(Map::keys);
+    let known = sections.map(String::as_str).chain(["merge", "suggest"]);
+    check_known(path, wanted, &known.collect::<Vec<_>>())
+}
+
+/// Refuses sections of figures that there are not by what such a section is called, with the nearest one that there is.
+pub(crate) fn check_known(
     path: &str,
-    (what, unknown): (&str, &str),
+    (what, wanted): (&str, &[&str]),
     known: &[&str],
-) -> ApiError {
+) -> Result<(), ApiError> {
+    let Some(unknown) = wanted.iter().find(|name| !known.contains(name)) else {
+        return Ok(());
+    };
     let nearest = known
         .iter()
         .map(|name| (strsim::jaro_winkler(unknown, name), name))
@@ -304,9 +305,9 @@ pub(crate) fn unknown_metric(
     let hint = nearest.map_or(String::new(), |(_, name)| {
         format!(" -> did you mean [{name}]?")
     });
-    ApiError::illegal_argument(format!(
+    Err(ApiError::illegal_argument(format!(
         "request [{path}] contains unrecognized {what}: [{unknown}]{hint}"
-    ))
+    )))
 }
 
 /// The sections that a path names; `None` for all of them.
