@@ -3,6 +3,8 @@
 //! The calls that change something block until it is durable. Their errors are the service's, so
 //! that a program with the log in its own hands gets the same rules and the same answers.
 
+use std::collections::BTreeSet;
+
 use clew_log::{Glsn, Llsn, Log, LogError, StreamId, StreamInfo, Trim};
 use tonic::{Code, Status};
 
@@ -53,13 +55,15 @@ pub fn find_or_create(log: &Log, name: &str) -> Result<StreamInfo, Status> {
 
 /// The numbers of the streams that a request names.
 pub(crate) fn find_all(log: &Log, names: &[String]) -> Result<Vec<StreamId>, Status> {
-    let found = names.iter().map(|name| find(log, name));
-    let mut ids: Vec<StreamId> = found
-        .map(|info| info.map(|info| info.id))
-        .collect::<Result<_, _>>()?;
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(ids)
+    each_once(names.iter().map(|name| find(log, name)))
+}
+
+fn each_once(
+    found: impl Iterator<Item = Result<StreamInfo, Status>>,
+) -> Result<Vec<StreamId>, Status> {
+    let ids = found.map(|info| info.map(|info| info.id));
+    let ids: BTreeSet<StreamId> = ids.collect::<Result<_, _>>()?;
+    Ok(ids.into_iter().collect())
 }
 
 /// Makes a stream.
@@ -92,12 +96,7 @@ pub fn delete(log: &Log, names: &[String]) -> Result<proto::DeleteStreamReply, S
     if names.is_empty() {
         return Err(invalid("no stream is named"));
     }
-    let found = names.iter().map(|name| find_owned(log, name));
-    let mut ids: Vec<StreamId> = found
-        .map(|info| info.map(|info| info.id))
-        .collect::<Result<_, _>>()?;
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = each_once(names.iter().map(|name| find_owned(log, name)))?;
     log.delete_streams(&ids).map_err(|error| status(&error))?;
     Ok(proto::DeleteStreamReply {})
 }

@@ -4,14 +4,11 @@ use ciborium_ll::{Decoder, Error, Header, simple, tag};
 use serde_json::Value;
 
 use super::json_text::{BinaryText, JsonText};
-use super::malformed;
+use super::{add_big, malformed};
 use crate::http::error::ApiError;
 
 /// What is read at once of a text or of bytes.
 const CHUNK_BYTES: usize = 4 << 10;
-
-/// Longest whole number that is read, in bytes.
-const BIG_BYTES_MAX: usize = 16;
 
 /// Headers of numbers up to this length are of 16 or 32 bits.
 const FLOAT_HEADER_BYTES: usize = 5;
@@ -113,15 +110,7 @@ impl Source<'_> {
 
     fn big(&mut self, length: Option<usize>) -> Result<u128, ApiError> {
         let mut bytes = Vec::new();
-        self.bytes(length, |part| {
-            bytes.extend_from_slice(part);
-            match bytes.len() <= BIG_BYTES_MAX {
-                true => Ok(()),
-                false => Err(wrong(
-                    "a whole number is longer than the limit of [16] bytes",
-                )),
-            }
-        })?;
+        self.bytes(length, |part| add_big(&mut bytes, part))?;
         let number = bytes
             .iter()
             .fold(0, |number, byte| (number << 8) | u128::from(*byte));

@@ -144,6 +144,18 @@ fn no_lines(format: Format) -> ApiError {
     )
 }
 
+/// Adds to the bytes of a whole number, which has no more than 16.
+fn add_big(bytes: &mut Vec<u8>, part: &[u8]) -> Result<(), ApiError> {
+    bytes.extend_from_slice(part);
+    match bytes.len() <= 16 {
+        true => Ok(()),
+        false => Err(malformed(
+            "json_parse_exception",
+            "a whole number is longer than the limit of [16] bytes",
+        )),
+    }
+}
+
 /// What cannot be read, under the name of the error of its format.
 fn malformed(kind: &'static str, reason: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, Cause::new(kind, reason))

@@ -3,7 +3,7 @@
 //! as values first.
 
 use super::json_text::{BinaryText, JsonText};
-use super::malformed;
+use super::{add_big, malformed};
 use crate::http::error::ApiError;
 
 /// What a document begins with; a byte of its version and its options follows.
@@ -20,9 +20,6 @@ const END_OF_ARRAY: u8 = 0xf9;
 const END_OF_OBJECT: u8 = 0xfb;
 /// Between documents, and behind the last.
 const END_OF_CONTENT: u8 = 0xff;
-
-/// Longest whole number that is read, in bytes.
-const BIG_BYTES_MAX: usize = 16;
 
 /// Reads the one value of a body. Bytes become texts in base64.
 pub(super) fn read(body: &[u8], json: &mut JsonText) -> Result<(), ApiError> {
@@ -277,15 +274,7 @@ impl<'a> Source<'a> {
     /// A whole number in two's complement.
     fn big(&mut self) -> Result<i128, ApiError> {
         let mut bytes = Vec::new();
-        self.sevens(|part| {
-            bytes.extend_from_slice(part);
-            match bytes.len() <= BIG_BYTES_MAX {
-                true => Ok(()),
-                false => Err(wrong(
-                    "a whole number is longer than the limit of [16] bytes",
-                )),
-            }
-        })?;
+        self.sevens(|part| add_big(&mut bytes, part))?;
         let sign = match bytes.first() {
             Some(first) if first & 0x80 != 0 => -1,
             _ => 0,
