@@ -51,8 +51,7 @@ impl Service {
     /// In Milvus' words, when the request does not name a field, or as many analyzers as neither one nor each text takes.
     fn analyzers_of_field(&self, call: &Call, request: &RunAnalyzerRequest) -> Result<Vec<String>> {
         check_names(request)?;
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(call, place, Purpose::Show)?;
+        let opened = self.open_named(call, request, Purpose::Show)?;
         let mapping = opened.handle.mapping();
         let field = mapping.field(&format!("{}.{TEXT}", request.field_name));
         let Some((field, FieldKind::Text { analyzer, .. })) =

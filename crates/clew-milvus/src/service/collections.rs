@@ -134,11 +134,7 @@ impl Service {
         call: Call,
         request: CollectionRequest,
     ) -> Result<BoolResponse> {
-        let found = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        );
+        let found = self.open_named(&call, &request, Purpose::Show);
         let value = match found {
             Ok(_) => true,
             Err(MilvusError::CollectionNotFound { .. }) => false,
@@ -273,8 +269,7 @@ impl Service {
         check_may_be(call.database(&request.db_name), &request.collection_name)?;
         if request.delete_keys.iter().any(|key| key == TTL_FIELD) {
             // What has gone does not come back.
-            let place = (request.db_name.as_str(), request.collection_name.as_str());
-            let opened = self.open(&call, place, Purpose::Read)?;
+            let opened = self.open_named(&call, &request, Purpose::Read)?;
             self.see_all_writes(&opened).await?;
             self.expire_rows(&call, &opened.named).await?;
         }
@@ -349,11 +344,7 @@ impl Service {
         call: Call,
         request: CollectionRequest,
     ) -> Result<StatisticsResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Read,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Read)?;
         let count = self.row_count(&opened).await?;
         Ok(row_count(count))
     }

@@ -31,8 +31,7 @@ impl Service {
         call: Call,
         request: DeleteRequest,
     ) -> Result<MutationResult> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Write)?;
+        let opened = self.open_named(&call, &request, Purpose::Write)?;
         check_namespace(&request.namespace)?;
         let collection = &opened.named.collection;
         if request.expr.trim().is_empty() {
@@ -171,8 +170,7 @@ impl Service {
         call: Call,
         request: CollectionRequest,
     ) -> Result<TruncateCollectionResponse> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Write)?;
+        let opened = self.open_named(&call, &request, Purpose::Write)?;
         self.delete_matching(&call, &opened, Query::match_all())
             .await?;
         Ok(TruncateCollectionResponse::default())

@@ -135,8 +135,7 @@ impl Service {
         call: Call,
         mut request: HybridSearchRequest,
     ) -> Result<SearchResults> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Read)?;
+        let opened = self.open_named(&call, &request, Purpose::Read)?;
         check_parts(&request)?;
         let collection = &opened.named.collection;
         let count = request.requests.len();

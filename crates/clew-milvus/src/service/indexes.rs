@@ -108,11 +108,7 @@ impl Service {
         call: Call,
         request: DescribeIndexRequest,
     ) -> Result<DescribeIndexResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         self.described_indexes(&opened, &request.field_name, &request.index_name)
     }
 
@@ -121,11 +117,7 @@ impl Service {
         call: Call,
         request: GetIndexStatisticsRequest,
     ) -> Result<DescribeIndexResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         self.described_indexes(&opened, "", &request.index_name)
     }
 
@@ -155,8 +147,7 @@ impl Service {
     }
 
     fn one_index(&self, call: &Call, request: IndexRequest) -> Result<IndexDescription> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(call, place, Purpose::Show)?;
+        let opened = self.open_named(call, &request, Purpose::Show)?;
         let all = self.described_indexes(&opened, &request.field_name, &request.index_name)?;
         let mut all = all.index_descriptions.into_iter();
         all.next()

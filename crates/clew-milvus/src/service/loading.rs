@@ -110,11 +110,7 @@ impl Service {
         call: Call,
         request: GetLoadingProgressRequest,
     ) -> Result<GetLoadingProgressResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         let collection = &opened.named.collection;
         // A partition that there is not is told before that nothing is loaded, as in Milvus.
         collection.check_partitions(&request.partition_names)?;
@@ -134,11 +130,7 @@ impl Service {
         call: Call,
         request: GetLoadStateRequest,
     ) -> Result<GetLoadStateResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        );
+        let opened = self.open_named(&call, &request, Purpose::Show);
         let state = match opened {
             Err(MilvusError::CollectionNotFound { .. }) => NOT_THERE,
             Err(other) => return Err(other),

@@ -82,6 +82,7 @@ use denied::Denials;
 use imports::Imports;
 use iterators::Iterators;
 use moments::Moments;
+use subject::Subject;
 
 pub(crate) use admit::Caller;
 pub use admit::Login;
@@ -258,6 +259,17 @@ impl Service {
     ) -> Result<Opened> {
         let place = (call.database(database), name);
         self.collections().open(place, &call.access, purpose)
+    }
+
+    /// Opens the collection that a request names first.
+    pub(crate) fn open_named(
+        &self,
+        call: &Call,
+        request: &impl Subject,
+        purpose: Purpose,
+    ) -> Result<Opened> {
+        let name = request.collections().first().copied().unwrap_or_default();
+        self.open(call, (request.database(), name), purpose)
     }
 
     /// What requests may take.

@@ -45,11 +45,7 @@ impl Service {
         if name == DEFAULT_PARTITION {
             return Err(MilvusError::invalid("default partition cannot be deleted"));
         }
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Write,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Write)?;
         let collection = &opened.named.collection;
         if collection.has_partition_key() {
             return Err(MilvusError::invalid(
@@ -85,11 +81,7 @@ impl Service {
         request: PartitionRequest,
     ) -> Result<BoolResponse> {
         NameOf::Partition.check(&request.partition_name)?;
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         Ok(BoolResponse {
             value: opened
                 .named
@@ -105,11 +97,7 @@ impl Service {
         call: Call,
         request: ShowPartitionsRequest,
     ) -> Result<ShowPartitionsResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         let collection = &opened.named.collection;
         const IN_MEMORY: i32 = 1;
         let wanted = &request.partition_names;
@@ -138,11 +126,7 @@ impl Service {
         call: Call,
         request: PartitionRequest,
     ) -> Result<StatisticsResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Read,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Read)?;
         let names = [request.partition_name];
         opened.named.collection.check_partitions(&names)?;
         self.see_all_writes(&opened).await?;

@@ -54,8 +54,7 @@ impl Service {
         call: Call,
         mut request: QueryRequest,
     ) -> Result<QueryResults> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Read)?;
+        let opened = self.open_named(&call, &request, Purpose::Read)?;
         check_namespace(&request.namespace)?;
         let collection = &opened.named.collection;
         let params = pairs(std::mem::take(&mut request.query_params));

@@ -357,8 +357,7 @@ impl Service {
         call: Call,
         request: TransferReplicaRequest,
     ) -> Result<proto::Status> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Watch)?;
+        let opened = self.open_named(&call, &request, Purpose::Watch)?;
         let (source, target) = (request.source_resource_group, request.target_resource_group);
         let (number, id) = (request.num_replica, opened.named.collection.id);
         let is_loaded = opened.named.collection.loaded;

@@ -52,8 +52,7 @@ impl Service {
         call: Call,
         mut request: SearchRequest,
     ) -> Result<SearchResults> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Read)?;
+        let opened = self.open_named(&call, &request, Purpose::Read)?;
         let collection = &opened.named.collection;
         let guarantee = Guarantee::from(&request);
         let buckets = request.search_aggregation.take();

@@ -90,11 +90,7 @@ impl Service {
         call: Call,
         request: SegmentInfoRequest,
     ) -> Result<GetPersistentSegmentInfoResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         let infos = segments(&opened).map(|(segment_id, num_rows, _)| PersistentSegmentInfo {
             segment_id,
             collection_id: opened.named.collection.id,
@@ -115,11 +111,7 @@ impl Service {
         call: Call,
         request: SegmentInfoRequest,
     ) -> Result<GetQuerySegmentInfoResponse> {
-        let opened = self.open(
-            &call,
-            (&request.db_name, &request.collection_name),
-            Purpose::Show,
-        )?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         // Of what is not let in to searches nothing is there for them.
         let is_loaded = opened.named.collection.loaded;
         let there = segments(&opened).filter(|_| is_loaded);
@@ -151,8 +143,7 @@ impl Service {
         call: Call,
         request: LoadBalanceRequest,
     ) -> Result<Status> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Show)?;
+        let opened = self.open_named(&call, &request, Purpose::Show)?;
         let collection = &opened.named.collection;
         if !collection.loaded {
             return Err(MilvusError::NotFullyLoaded(collection.id));

@@ -97,8 +97,7 @@ impl Service {
 
     /// Where the rows of a request go: the collection, and the partition.
     fn place_of(&self, call: &Call, request: &InsertRequest) -> Result<(Opened, String)> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(call, place, Purpose::Write)?;
+        let opened = self.open_named(call, request, Purpose::Write)?;
         check_namespace(&request.namespace)?;
         let collection = &opened.named.collection;
         let packed_for = request.schema_timestamp;

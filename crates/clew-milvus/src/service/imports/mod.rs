@@ -100,8 +100,7 @@ impl Service {
         call: Call,
         request: ImportRequest,
     ) -> Result<ImportResponse> {
-        let place = (request.db_name.as_str(), request.collection_name.as_str());
-        let opened = self.open(&call, place, Purpose::Write)?;
+        let opened = self.open_named(&call, &request, Purpose::Write)?;
         let collection = &opened.named.collection;
         if !request.partition_name.is_empty() {
             if collection.has_partition_key() {
