@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use clew_engine::{
-    Access, ClosedNames, DefinitionChange, Definitions, Engine, Index, Purpose, ResolveOptions,
-    Wildcards,
-};
+use clew_engine::{Access, DefinitionChange, Definitions, Engine, Index, Purpose, Wildcards};
 use clew_opensearch::wing::{Api, ApiError, Call, FlatSettings, Reply, change_settings};
 use serde_json::{Value, json};
 
@@ -155,18 +152,10 @@ async fn for_each(
     + Send
     + 'static,
 ) -> Result<Reply, ApiError> {
-    let expression = call.path("index").unwrap_or_default().to_string();
-    if expression.is_empty() {
+    if call.path("index").is_none_or(str::is_empty) {
         return Err(ApiError::illegal_argument("Missing indices"));
     }
-    let options = call.resolve_options_from(ResolveOptions {
-        wildcards: Wildcards::ALL,
-        closed: ClosedNames::Allow,
-        ..ResolveOptions::default()
-    })?;
-    let indices = call
-        .indices_with(&expression, options, Purpose::Change)
-        .await?;
+    let indices = call.indices_from(Wildcards::ALL, Purpose::Change).await?;
     let api = call.api.clone();
     let outcome = blocking(move || {
         let going_on = api.part::<RunningActions>();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::{ClosedNames, PRIMARY_TERM, Purpose, ResolveOptions, Wildcards};
+use clew_engine::{PRIMARY_TERM, Purpose, Wildcards};
 use clew_opensearch::wing::{ApiError, Call, Reply};
 use serde_json::{Map, Value, json};
 
@@ -87,7 +87,7 @@ pub(crate) async fn explain(call: Call) -> Result<Reply, ApiError> {
                 .map(|managed| (managed.index.clone(), Some(managed)));
             named.collect()
         }
-        Some(expression) => named(&call, expression, all).await?,
+        Some(_) => named(&call, all).await?,
     };
     let wanted = |managed: &Option<ManagedIndex>| match managed {
         Some(managed) => filter.wants(managed),
@@ -146,20 +146,12 @@ fn sorted_by(field: Option<&str>) -> Result<Option<SortKey>, ApiError> {
     })
 }
 
-/// The indexes of an expression, managed or not.
+/// The indexes of the path, managed or not.
 async fn named(
     call: &Call,
-    expression: &str,
     all: Vec<ManagedIndex>,
 ) -> Result<Vec<(String, Option<ManagedIndex>)>, ApiError> {
-    let options = call.resolve_options_from(ResolveOptions {
-        wildcards: Wildcards::ALL,
-        closed: ClosedNames::Allow,
-        ..ResolveOptions::default()
-    })?;
-    let indices = call
-        .indices_with(expression, options, Purpose::Watch)
-        .await?;
+    let indices = call.indices_from(Wildcards::ALL, Purpose::Watch).await?;
     let by_uuid = all
         .into_iter()
         .map(|managed| (managed.index_uuid.clone(), managed));

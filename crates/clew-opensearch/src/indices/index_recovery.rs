@@ -4,9 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use clew_engine::{
-    ClosedNames, Index, IndexStats, Purpose, ResolveOptions, SegmentStats, Wildcards,
-};
+use clew_engine::{Index, IndexStats, Purpose, SegmentStats, Wildcards};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -91,14 +89,7 @@ fn files_of(shard: &Value, segments: &[SegmentStats]) -> Value {
 
 /// The indexes of a request, each with what there is to tell of its shards.
 pub(crate) async fn recoveries(call: &Call) -> Result<Vec<(Arc<Index>, Vec<Value>)>, ApiError> {
-    let options = call.resolve_options_from(ResolveOptions {
-        wildcards: Wildcards::SHOWN,
-        closed: ClosedNames::Allow,
-        ..ResolveOptions::default()
-    })?;
-    let indices = call
-        .indices_with(call.index_expression(), options, Purpose::Watch)
-        .await?;
+    let indices = call.indices_from(Wildcards::SHOWN, Purpose::Watch).await?;
     // All others have what they are made of while they are shown.
     let active_only = call.params.flag("active_only", false)?;
     let wanted = |index: &Arc<Index>| !active_only || index.is_initializing();

@@ -244,7 +244,10 @@ impl Call {
     ///
     /// # Errors
     /// As [`Call::resolve_options`].
-    pub fn resolve_options_from(&self, base: ResolveOptions) -> Result<ResolveOptions, ApiError> {
+    pub(crate) fn resolve_options_from(
+        &self,
+        base: ResolveOptions,
+    ) -> Result<ResolveOptions, ApiError> {
         let wildcards = match self.params.list("expand_wildcards") {
             None => base.wildcards,
             Some(names) => read_wildcards(&names)?,
@@ -262,18 +265,16 @@ impl Call {
 
     /// The indexes of the path where closed ones are as good as open ones; wildcards mean these
     /// unless the request says otherwise.
-    pub(crate) async fn indices_from(
+    ///
+    /// # Errors
+    /// As [`Call::indices_with`].
+    pub async fn indices_from(
         &self,
         wildcards: Wildcards,
         purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
-        let options = self.resolve_options_from(ResolveOptions {
-            wildcards,
-            closed: ClosedNames::Allow,
-            ..ResolveOptions::default()
-        })?;
-        self.indices_with(self.index_expression(), options, purpose)
-            .await
+        let resolved = self.opened_from(wildcards, purpose).await?;
+        Ok(resolved.iter().map(|found| found.index().clone()).collect())
     }
 
     /// The indexes of the path, after they have reached the position that the request asks for.
