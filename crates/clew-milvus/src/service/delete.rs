@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use clew_engine::{Action, Condition, Purpose, WriteOperation, WriteOutcome};
+use clew_engine::{
+    Action, Condition, EngineError, PRIMARY_TERM, Pinned, Purpose, WriteOperation, WriteOutcome,
+};
 use clew_query::Query;
 use prost::Message;
 
@@ -97,7 +99,7 @@ impl Service {
         })
     }
 
-    /// Deletes the documents that match; says how many.
+    /// Deletes the rows that match by now; says how many.
     pub(super) async fn delete_matching(
         &self,
         call: &Call,
@@ -111,27 +113,51 @@ impl Service {
         )?;
         self.see_all_writes(&readable).await?;
         let pinned = self.engine().pin(std::slice::from_ref(&readable.handle))?;
-        let mut page = Page::first(&query, DELETED_AT_ONCE);
+        self.delete_seen(call, opened, (&pinned, &query)).await
+    }
+
+    /// Deletes the rows of a moment that match; says how many. One that was written again since is another row, which may not
+    /// match, and stays.
+    pub(super) async fn delete_seen(
+        &self,
+        call: &Call,
+        opened: &Opened,
+        (pinned, query): (&Pinned, &Query),
+    ) -> Result<u64> {
+        let unchanged = |seq_no| Condition::At {
+            seq_no,
+            primary_term: PRIMARY_TERM,
+        };
+        let mut page = Page::first(query, DELETED_AT_ONCE);
         let mut count = 0;
         loop {
-            let hits = self.next_hits(&pinned, &mut page).await?;
+            let hits = self.next_hits(pinned, &mut page).await?;
             if hits.is_empty() {
                 return Ok(count);
             }
-            let ids = hits.into_iter().map(|hit| hit.id).collect();
-            count += self.delete_ids(call, opened, ids).await?;
+            let rows = hits.into_iter();
+            let rows = rows.map(|hit| (hit.id, Some(unchanged(hit.seq_no))));
+            let outcome = self
+                .change_rows(call, opened, Action::Delete, rows.collect())
+                .await?;
+            for result in outcome.results {
+                match result {
+                    Ok(_) => count += 1,
+                    Err(EngineError::VersionConflict { .. }) => {}
+                    Err(other) => return Err(other.into()),
+                }
+            }
         }
     }
 
-    /// Deletes documents; says how many were there.
-    async fn delete_ids(&self, call: &Call, opened: &Opened, ids: Vec<String>) -> Result<u64> {
+    /// Deletes documents.
+    async fn delete_ids(&self, call: &Call, opened: &Opened, ids: Vec<String>) -> Result<()> {
         let rows = ids.into_iter().map(|id| (id, None)).collect();
         let outcome = self.change_rows(call, opened, Action::Delete, rows).await?;
-        let mut count = 0;
         for result in outcome.results {
-            count += u64::from(result?.result == clew_engine::WriteResult::Deleted);
+            result?;
         }
-        Ok(count)
+        Ok(())
     }
 
     /// Does the same to all documents that meet conditions; durable when it returns.

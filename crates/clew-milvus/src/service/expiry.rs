@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use clew_engine::{Action, Condition, EngineError, PRIMARY_TERM, Purpose};
+use clew_engine::Purpose;
 use clew_platform::caught;
 
-use super::delete::DELETED_AT_ONCE;
-use super::read::Page;
 use super::{Call, Service};
 use crate::collection::Named;
 use crate::error::Result;
@@ -55,30 +53,7 @@ impl Service {
             return Ok(0);
         }
         let pinned = self.engine().pin(std::slice::from_ref(&opened.handle))?;
-        let mut page = Page::first(&expired, DELETED_AT_ONCE);
-        let mut count = 0;
-        loop {
-            let hits = self.next_hits(&pinned, &mut page).await?;
-            if hits.is_empty() {
-                return Ok(count);
-            }
-            // A row that was written again meanwhile has a new time.
-            let unchanged = |seq_no| Condition::At {
-                seq_no,
-                primary_term: PRIMARY_TERM,
-            };
-            let rows = hits.into_iter();
-            let rows = rows.map(|hit| (hit.id, Some(unchanged(hit.seq_no))));
-            let outcome = self
-                .change_rows(call, &opened, Action::Delete, rows.collect())
-                .await?;
-            for result in outcome.results {
-                match result {
-                    Ok(_) => count += 1,
-                    Err(EngineError::VersionConflict { .. }) => {}
-                    Err(other) => return Err(other.into()),
-                }
-            }
-        }
+        // A row that was written again meanwhile has a new time.
+        self.delete_seen(call, &opened, (&pinned, &expired)).await
     }
 }

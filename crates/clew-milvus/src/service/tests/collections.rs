@@ -1,6 +1,7 @@
-//! What is written to a collection that is gone.
+//! What is written to a collection that is gone, and what is deleted while others write.
 
 use clew_engine::{Action, EngineError, Purpose, Written};
+use clew_query::Query;
 
 use super::*;
 
@@ -25,4 +26,21 @@ fn what_is_written_late_goes_to_no_collection_that_has_the_name_since() {
     node.insert("c", 0..3);
     assert!(late().results.iter().all(is_missing));
     assert_eq!(node.found("c").len(), 3);
+}
+
+#[test]
+fn rows_that_were_written_again_are_not_deleted_with_those_that_matched() {
+    let node = Node::open(&SimDisk::new());
+    node.make("c", Vec::new());
+    node.insert("c", 0..5);
+    let own = call();
+    let opened = node.service.open(&own, ("", "c"), Purpose::Read).unwrap();
+    node.done(node.service.see_all_writes(&opened));
+    let engine = node.service.engine();
+    let pinned = engine.pin(std::slice::from_ref(&opened.handle)).unwrap();
+    // Acknowledged while the deletion is on its way through the rows that it has found.
+    node.insert("c", 3..8);
+    let found = (&pinned, &Query::match_all());
+    assert_eq!(node.done(node.service.delete_seen(&own, &opened, found)), 3);
+    assert_eq!(node.found("c"), [3, 4, 5, 6, 7]);
 }
