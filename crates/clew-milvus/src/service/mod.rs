@@ -165,9 +165,20 @@ fn check_namespace(name: &str) -> Result<()> {
     }
 }
 
+/// The first number that a run gives: the time at which it began, and chance beside that, as a clock that stands or is set back
+/// shows the same time to several runs. Those of the same time are further from each other than they count.
+fn first_id(began_ms: u64, chance: u64) -> i64 {
+    const TIME_SHIFT: u32 = 18;
+    const CHANCE_SHIFT: u32 = 38;
+    const CHANCE_BITS: u32 = 20;
+    let chance = (chance & ((1 << CHANCE_BITS) - 1)) << CHANCE_SHIFT;
+    let first = (began_ms << TIME_SHIFT).saturating_add(chance);
+    i64::try_from(first).unwrap_or(i64::MAX >> 1)
+}
+
 impl Service {
     pub(crate) fn new(engine: Engine, access: Arc<AccessControl>, options: &MilvusOptions) -> Self {
-        let first = i64::try_from(engine.clock().epoch_ms() << 18).unwrap_or(i64::MAX >> 1);
+        let first = first_id(engine.clock().epoch_ms(), engine.clock().identity());
         Service {
             shared: Arc::new(Shared {
                 limits: Limits {

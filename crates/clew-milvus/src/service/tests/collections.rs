@@ -1,9 +1,10 @@
-//! What is written to a collection that is gone, and what is deleted while others write.
+//! What is written to a collection that is gone, what is deleted while others write, and numbers of rows.
 
 use clew_engine::{Action, EngineError, Purpose, Written};
 use clew_query::Query;
 
 use super::*;
+use crate::service::first_id;
 
 #[test]
 fn what_is_written_late_goes_to_no_collection_that_has_the_name_since() {
@@ -43,4 +44,12 @@ fn rows_that_were_written_again_are_not_deleted_with_those_that_matched() {
     let found = (&pinned, &Query::match_all());
     assert_eq!(node.done(node.service.delete_seen(&own, &opened, found)), 3);
     assert_eq!(node.found("c"), [3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn runs_to_which_the_clock_shows_the_same_time_give_other_numbers() {
+    let now_ms = 1_790_000_000_000;
+    let (one, other) = (first_id(now_ms, 6), first_id(now_ms, 7));
+    assert!(one > 0 && other - one >= 1 << 38);
+    assert!(first_id(u64::MAX, u64::MAX) > 0);
 }
