@@ -96,6 +96,8 @@ pub(crate) struct Inner {
     pub(crate) log: Log,
     pub(crate) catalog: RwLock<Catalog>,
     pub(crate) changing_catalog: Mutex<()>,
+    /// Held while the saved catalog takes in what then goes from the log, and while both are read together.
+    pub(crate) saving_catalog: Mutex<()>,
     pub(crate) indices: IndexTable,
     /// The indexes of each alias; follows `indices` while that is held for writing.
     pub(crate) aliases: ArcSwap<AliasTable>,
@@ -163,6 +165,7 @@ impl Engine {
         let inner = Arc::new(Inner {
             catalog: RwLock::new(Catalog::default()),
             changing_catalog: Mutex::default(),
+            saving_catalog: Mutex::default(),
             indices: IndexTable::default(),
             aliases: ArcSwap::default(),
             signal: Arc::default(),
@@ -436,7 +439,7 @@ const FLUSHES_AT_ONCE: usize = 8;
 const FLUSHED_IN_TURN: usize = 16;
 
 /// Flushes shards, and says for each what became of it.
-fn flush_shards(shards: &[&Arc<Shard>]) -> Vec<Result<(), EngineError>> {
+pub(crate) fn flush_shards(shards: &[&Arc<Shard>]) -> Vec<Result<(), EngineError>> {
     fn in_turn(shards: &[&Arc<Shard>]) -> Vec<Result<(), EngineError>> {
         shards.iter().map(|shard| shard.flush()).collect()
     }
@@ -479,15 +482,6 @@ impl Inner {
         found.ok_or_else(|| EngineError::IndexNotFound {
             index: name.to_string(),
         })
-    }
-
-    /// Flushes every shard and saves the catalog, then trims the log.
-    pub(crate) fn flush_all(&self) -> Result<(), EngineError> {
-        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
-        let shards: Vec<&Arc<Shard>> = indices.iter().flat_map(|index| &index.shards).collect();
-        let flushed = first_error(flush_shards(&shards).into_iter());
-        self.trim_log()?;
-        flushed
     }
 
     /// The durability that a log position must have before a write is acknowledged.

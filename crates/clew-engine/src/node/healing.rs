@@ -174,7 +174,9 @@ impl Inner {
     }
 
     /// The catalog as the durable part of the log has it.
-    fn durable_catalog(&self) -> Result<Catalog, EngineError> {
+    pub(super) fn durable_catalog(&self) -> Result<Catalog, EngineError> {
+        // What a trim takes from the log is in no catalog that was read before.
+        let _saving = self.saving_catalog.lock();
         let path = catalog_path(&self.options.data);
         let mut catalog = Catalog::load(&*self.disk, &path)?.unwrap_or_default();
         let mut scan = self.log.scan_with(&Selection {

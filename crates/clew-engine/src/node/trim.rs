@@ -7,7 +7,8 @@ use clew_log::{Durability, Glsn, Trim};
 use crate::base::error::{EngineError, io_error};
 use crate::index::handle::Index;
 use crate::node::data_folder;
-use crate::node::engine::Inner;
+use crate::node::engine::{Inner, first_error, flush_shards};
+use crate::shard::Shard;
 
 impl Inner {
     /// The position up to which no view needs the log.
@@ -25,6 +26,15 @@ impl Inner {
         pending.min().unwrap_or(end).min(end)
     }
 
+    /// Flushes every shard and saves the catalog, then trims the log.
+    pub(crate) fn flush_all(&self) -> Result<(), EngineError> {
+        let indices: Vec<Arc<Index>> = self.indices.read().values().cloned().collect();
+        let shards: Vec<&Arc<Shard>> = indices.iter().flat_map(|index| &index.shards).collect();
+        let flushed = first_error(flush_shards(&shards).into_iter());
+        self.trim_log()?;
+        flushed
+    }
+
     /// Saves the catalog and removes what no view needs any more from the log.
     pub(crate) fn trim_log(&self) -> Result<(), EngineError> {
         let life = self.log.life();
@@ -40,6 +50,7 @@ impl Inner {
         // What a crash takes back is given out again, to entries that must not pass for covered.
         let saved = needed.max(catalog.applied());
         self.log.wait_in(life, saved, Durability::Sync)?;
+        let _saving = self.saving_catalog.lock();
         catalog.save(&*self.disk, &data_folder::catalog_path(&self.options.data))?;
         let released = self.behind_readers(needed);
         Ok(self.log.trim(Trim::Unnamed(released))?)
@@ -79,14 +90,18 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
     use std::time::Duration;
 
     use clew_platform::{FixedClock, SimDisk};
     use clew_schema::Mapping;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::base::access::Access;
     use crate::base::settings::IndexSettings;
+    use crate::catalog::definitions::DefinitionChange;
     use crate::node::engine::Engine;
     use crate::node::options::EngineOptions;
 
@@ -107,6 +122,42 @@ mod tests {
         // An index whose documents a list of the indexes that was made before lacks has all of them behind that.
         assert_eq!(engine.inner.covered_up_to(end), end);
         assert_eq!(engine.inner.covered(), after);
+        engine.close().unwrap();
+    }
+
+    #[test]
+    fn the_durable_catalog_is_read_whole_while_the_log_is_trimmed() {
+        let clock = Arc::new(FixedClock::at(Duration::from_secs(1_790_000_000)));
+        let mut options = EngineOptions::new("/data");
+        // Each change has a file of its own.
+        options.log.file_bytes_max = 1;
+        options.changes_retention_bytes = 0;
+        let engine = Engine::start(options, Arc::new(SimDisk::new()), clock).unwrap();
+        let acknowledged = AtomicU64::new(0);
+        let put = |number: u64| {
+            let change = DefinitionChange::put("kind", "name", json!(number));
+            let everything = Access::everything();
+            let put =
+                engine.change_definitions(&everything, |_| Ok::<_, EngineError>(vec![change]));
+            put.unwrap();
+            acknowledged.store(number, Ordering::SeqCst);
+        };
+        thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for number in 1..=600 {
+                    put(number);
+                    if number % 3 == 0 {
+                        engine.inner.trim_log().unwrap();
+                    }
+                }
+            });
+            while !writer.is_finished() {
+                let known = acknowledged.load(Ordering::SeqCst);
+                let read = engine.inner.durable_catalog().unwrap();
+                let value = read.definitions.get("kind", "name");
+                assert!(value.and_then(Value::as_u64).unwrap_or(0) >= known);
+            }
+        });
         engine.close().unwrap();
     }
 }
