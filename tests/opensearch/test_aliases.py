@@ -1,5 +1,7 @@
 """Aliases, expressions over indexes, closed and blocked indexes."""
 
+import threading
+
 from .base import ClewTest
 
 
@@ -36,6 +38,23 @@ class AliasesTest(ClewTest):
         self.assertEqual(len(self.client.cat.aliases(format="json")), 2)
         self.client.indices.delete_alias(index="a", name="all")
         self.assertEqual(self.client.get(index="all", id="2")["_source"], {"tag": "y"})
+
+    def test_an_alias_moves_away_from_all_indexes_while_others_are_deleted(self):
+        self.client.indices.create(index="a", body={"aliases": {"now": {}}})
+        self.client.indices.create(index="b")
+        others = [f"other-{n}" for n in range(20)]
+        for name in others:
+            self.client.indices.create(index=name)
+        deleting = threading.Thread(target=lambda: [self.client.indices.delete(index=name) for name in others])
+        deleting.start()
+        moves = 0
+        while deleting.is_alive() or moves == 0:
+            moves += 1
+            to = "ab"[moves % 2]
+            actions = [{"remove": {"index": "*", "alias": "now"}}, {"add": {"index": to, "alias": "now"}}]
+            self.client.indices.update_aliases(body={"actions": actions})
+            self.assertEqual(list(self.client.indices.get_alias(name="now")), [to])
+        deleting.join()
 
     def test_a_mapping_for_writes_alone_is_that_of_the_index_that_takes_them(self):
         self.client.indices.create(index="a", body={"aliases": {"all": {}, "none": {}}})

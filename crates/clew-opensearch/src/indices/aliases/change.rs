@@ -151,7 +151,11 @@ impl Changes {
                         self.actions.push(AliasAction::Remove { index, name });
                     }
                 }
-                found += usize::from(self.actions.len() > before);
+                if self.actions.len() > before {
+                    found += 1;
+                    // The others may go meanwhile: nothing of them changes.
+                    self.indices.push(index.clone());
+                }
             }
             // What must exist must do so in each index.
             let least = if must_exist == Some(true) {
@@ -163,7 +167,6 @@ impl Changes {
                 lacking.insert(name.clone());
             }
         }
-        self.indices.extend(indices);
         match must_exist {
             Some(true) if !lacking.is_empty() => Err(aliases_missing(&lacking)),
             Some(_) => Ok(()),
