@@ -1,5 +1,7 @@
 """Templates, rollovers, data streams: what indexes begin with and how they follow each other."""
 
+import threading
+
 from opensearchpy.exceptions import TransportError
 
 from .base import ClewTest
@@ -270,6 +272,26 @@ class TestRollover(TemplateTest):
         self.assertEqual(self.client.indices.get_data_stream()["data_streams"], [])
         # What is not there is deleted already.
         self.client.indices.delete_data_stream(name="metrics-a")
+
+    def test_a_data_stream_is_deleted_with_what_a_rollover_makes_meanwhile(self):
+        body = {"index_patterns": ["metrics-*"], "data_stream": {}, "priority": 1}
+        self.client.indices.put_index_template(name="metrics", body=body)
+
+        def roll_over_while_it_is_there():
+            try:
+                while True:
+                    self.client.indices.rollover(alias="metrics-a")
+            except TransportError:
+                pass
+
+        for _ in range(10):
+            self.client.indices.create_data_stream(name="metrics-a")
+            rolling = threading.Thread(target=roll_over_while_it_is_there)
+            rolling.start()
+            self.until(lambda: self.client.indices.get_data_stream(name="metrics-a")["data_streams"][0]["generation"] > 3, True)
+            self.client.indices.delete_data_stream(name="metrics-a")
+            rolling.join()
+            self.assertEqual(self.client.indices.get_data_stream()["data_streams"], [])
 
     def test_a_data_stream_tells_in_its_mapping_which_field_has_its_times(self):
         body = {"index_patterns": ["timed-*"], "data_stream": {"timestamp_field": {"name": "at"}}}

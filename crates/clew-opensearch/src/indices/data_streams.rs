@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{
-    Access, Alias, Block, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
+    Access, Alias, AliasAction, Block, Definitions, Engine, EngineError, Index, IndexPlan, Purpose,
     SearchRequest,
 };
 use clew_query::SortValue;
@@ -223,12 +223,23 @@ fn show(definitions: &Definitions, stream: &str, indices: &[Arc<Index>]) -> Valu
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let expression = call.path_required("name")?.to_string();
     let streams = those_of(all(&call.api.engine, &call.access), &expression);
-    let indices: Vec<Arc<Index>> = streams.into_values().flatten().collect();
-    if indices.is_empty() {
+    if streams.is_empty() {
         return Ok(Reply::acknowledged());
     }
-    let glsn = call.delete_indices(indices).await?;
-    Ok(Reply::acknowledged().at(Some(glsn)))
+    let access = call.access.clone();
+    let glsn = call
+        .to_its_end(move |engine| {
+            engine.change_aliases_by(&access, |names| {
+                // What a rollover has made since goes with the others.
+                let members = streams.keys().flat_map(|stream| names.of_alias(stream));
+                let deleted = members.map(|index| AliasAction::RemoveIndex {
+                    index: index.name().to_string(),
+                });
+                Ok::<_, EngineError>(deleted.collect())
+            })
+        })
+        .await?;
+    Ok(Reply::acknowledged().at(glsn))
 }
 
 /// `GET /_data_stream/{name}/_stats`. Takes one search for each stream.
