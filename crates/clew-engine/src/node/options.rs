@@ -20,6 +20,8 @@ const SHARD_WRITERS_MAX: usize = 8;
 /// A log file takes at most this part of the disk: space comes back by whole files.
 const LOG_FILE_SHARE: u64 = 64;
 const LOG_FILE_BYTES_MIN: u64 = 1 << 20;
+/// A log of its largest size has so many files at least: whole ones are given up.
+const LOG_FILES_MIN: u64 = 4;
 /// And all that the log has beyond what the indexes need at most this.
 const LOG_SHARE: u64 = 16;
 
@@ -95,12 +97,14 @@ impl EngineOptions {
         }
     }
 
-    /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full.
+    /// The same for a small disk: a log that is a fraction of it, in files that give space back before it is full, or before the
+    /// log has grown far beyond what it may have.
     pub(crate) fn fitted_to(mut self, space: DiskSpace) -> Self {
         if space.total == 0 {
             return self;
         }
-        let file = (space.total / LOG_FILE_SHARE).max(LOG_FILE_BYTES_MIN);
+        let file = (space.total / LOG_FILE_SHARE).min(self.log_bytes_max / LOG_FILES_MIN);
+        let file = file.max(LOG_FILE_BYTES_MIN);
         self.log.file_bytes_max = self.log.file_bytes_max.min(file);
         let log = (space.total / LOG_SHARE).max(2 * LOG_FILE_BYTES_MIN);
         self.log_bytes_max = self.log_bytes_max.min(log);
@@ -127,5 +131,26 @@ mod tests {
         assert_eq!(fitted(1 << 30), (16 << 20, 64 << 20));
         assert_eq!(fitted(1 << 40), defaults);
         assert_eq!(fitted(1000), (1 << 20, 2 << 20));
+    }
+
+    #[test]
+    fn a_log_that_may_have_little_has_small_files() {
+        let file_bytes = |log_bytes_max| {
+            let options = EngineOptions {
+                log_bytes_max,
+                ..EngineOptions::new("/data")
+            };
+            let space = DiskSpace {
+                total: 1 << 40,
+                ..DiskSpace::default()
+            };
+            options.fitted_to(space).log.file_bytes_max
+        };
+        assert_eq!(
+            file_bytes(1 << 30),
+            EngineOptions::new("/data").log.file_bytes_max
+        );
+        assert_eq!(file_bytes(40 << 20), 10 << 20);
+        assert_eq!(file_bytes(400_000), 1 << 20);
     }
 }

@@ -1,6 +1,7 @@
 //! Power cuts at arbitrary moments: what was acknowledged is there, exactly once, in its version.
 
 use clew_engine::{EngineOptions, Purpose};
+use clew_log::LogOptions;
 use clew_platform::SimDisk;
 use clew_query::Query;
 
@@ -14,7 +15,12 @@ fn run_until_power_fails(disk: &SimDisk, seed: u64) -> Expected {
     let options = EngineOptions {
         search_threads: 1,
         write_buffer_bytes: 200_000,
-        log_bytes_max: 100_000,
+        log_bytes_max: 30_000,
+        // Small enough that some are given up before the power fails.
+        log: LogOptions {
+            file_bytes_max: 10_000,
+            ..LogOptions::default()
+        },
         ..EngineOptions::new("/data")
     };
     let node = Node::open_with(disk, options).unwrap();

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use clew_engine::EngineOptions;
+use clew_log::LogOptions;
 use clew_platform::SimDisk;
 
 use crate::harness::*;
@@ -15,6 +16,11 @@ fn options() -> EngineOptions {
         search_threads: 1,
         write_buffer_bytes: 200_000,
         log_bytes_max: 100_000,
+        // Small enough that some are given up in between.
+        log: LogOptions {
+            file_bytes_max: 20_000,
+            ..LogOptions::default()
+        },
         retry_every: Duration::from_millis(1),
         ..EngineOptions::new("/data")
     }
