@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clew_log::{Glsn, Llsn, Log, LogError, StreamId};
+use clew_log::{Glsn, Llsn, Log, LogError, StreamId, StreamInfo};
 use clew_platform::Disk;
 
 use crate::base::error::{EngineError, io_error};
@@ -126,6 +126,29 @@ pub(crate) fn check_end_of_log(
         Some(reason) => Err(incomplete(data, &reason)),
         None => Ok(()),
     }
+}
+
+/// Refuses a catalog that is older than what was taken from the log since it was saved, as one from a copy of the folder is: it
+/// lacks indexes, and would give their streams to others.
+pub(crate) fn check_streams(inner: &Inner) -> Result<(), EngineError> {
+    let data = &inner.options.data;
+    let next = inner.catalog.read().next_stream();
+    match unknown_stream(data, &inner.log.streams(), next) {
+        Some(reason) => Err(incomplete(data, &reason)),
+        None => Ok(()),
+    }
+}
+
+/// What to say of a log that has counted entries of an index that the catalog, which would give the next one this stream,
+/// has never known.
+pub(crate) fn unknown_stream(data: &Path, streams: &[StreamInfo], next: u32) -> Option<String> {
+    let mut streams = streams.iter().map(|stream| stream.id);
+    let unknown = streams.find(|stream| !stream.is_named() && stream.get() >= next)?;
+    let catalog = catalog_path(data);
+    let catalog = catalog.display();
+    Some(format!(
+        "{catalog} is older than the log: it does not know the index whose entries are those of stream [{unknown}]"
+    ))
 }
 
 /// What to say of a log that ends before one of the positions up to which something of it is saved, each with where that is.

@@ -50,6 +50,7 @@ pub(crate) fn recover(inner: &Inner, saved: Option<Catalog>) -> Result<(), Engin
     let bytes = inner.catalog.read().counted_bytes();
     inner.catalog.write().set_bytes(bytes);
     data_folder::check_end_of_log(inner, &catalog, &recovering.indices)?;
+    data_folder::check_streams(inner)?;
     let shards = recovering.indices.values().flat_map(|index| &index.shards);
     shards.for_each(|shard| data_folder::check_operations(&inner.log, shard));
     let shards = recovering.indices.values().flat_map(|index| {

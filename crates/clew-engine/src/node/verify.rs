@@ -112,11 +112,11 @@ impl FolderReport {
     }
 
     /// Finds what a start would miss: of the log, or of shards, whose operations are numbered without gaps and counted by
-    /// the log. `saved` is the position that the catalog covers, and where it lies.
+    /// the log. `saved` is the position that the catalog covers, and where it lies; the next index gets the stream `next`.
     fn hold_against(
         &mut self,
         log: &LogReader,
-        (data, saved): (&Path, (Glsn, PathBuf)),
+        (data, saved, next): (&Path, (Glsn, PathBuf), u32),
         counted: &mut [CountedShard],
     ) -> Result<(), EngineError> {
         let ends = self.shards.iter().map(|shard| {
@@ -125,6 +125,10 @@ impl FolderReport {
         });
         let ends = ends.chain([(saved.0, saved.1.display().to_string())]);
         self.incomplete = data_folder::beyond_the_log(data, log.last(), ends);
+        // One that cannot be read knows nothing.
+        if self.incomplete.is_none() && self.catalog.is_none() {
+            self.incomplete = data_folder::unknown_stream(data, &log.streams(), next);
+        }
         // What the log lacks is no lack of the shards.
         if self.incomplete.is_some() {
             return Ok(());
@@ -220,7 +224,8 @@ pub fn verify_folder(
         }
     }
     if let Some(log) = &reader {
-        report.hold_against(log, (data, saved), &mut counted_shards)?;
+        let saved = (data, saved, catalog.next_stream());
+        report.hold_against(log, saved, &mut counted_shards)?;
     }
     let known = |uuid: &str| report.catalog.is_some() || catalog.indices.contains_key(uuid);
     report.foreign.extend(foreign_in(&**disk, data, &known)?);

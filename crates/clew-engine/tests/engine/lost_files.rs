@@ -2,8 +2,11 @@
 //! from the log is, and nothing of anybody else is touched.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use clew_engine::{EngineError, EngineOptions, ErrorKind, Freshness, IndexSettings, Purpose};
+use clew_engine::{
+    EngineError, EngineOptions, ErrorKind, Freshness, IndexSettings, Purpose, verify_folder,
+};
 use clew_log::LogOptions;
 use clew_platform::{Disk, SimDisk};
 use clew_query::Query;
@@ -139,6 +142,31 @@ fn a_missing_catalog_that_the_log_cannot_replace_refuses_the_start() {
         ],
     );
     disk.rename(aside, catalog).unwrap();
+    whole(&disk, DOCS);
+}
+
+#[test]
+fn a_catalog_from_before_an_index_was_made_refuses_the_start() {
+    let disk = SimDisk::new();
+    filled(&disk).engine.close().unwrap();
+    let catalog = Path::new("/data/catalog.json");
+    let older = disk.read(catalog).unwrap();
+    let node = whole(&disk, DOCS);
+    make_index(&node, "later");
+    let mut write = index("1", &source(1));
+    write.index = "later".to_string();
+    node.write_one(write).unwrap();
+    // The log goes on, so that what it has of the new index is given up.
+    put_all(&node, 0..DOCS);
+    node.engine.close().unwrap();
+    drop(node);
+    let newest = disk.read(catalog).unwrap();
+    disk.write_atomic(catalog, &older).unwrap();
+    refused(&disk, &["/data/catalog.json is older than the log"]);
+    let real: Arc<dyn Disk> = Arc::new(disk.clone());
+    let report = verify_folder(&real, Path::new("/data"), &mut |_| {}).unwrap();
+    assert!(report.incomplete.unwrap().contains("is older than the log"));
+    disk.write_atomic(catalog, &newest).unwrap();
     whole(&disk, DOCS);
 }
 
