@@ -65,13 +65,22 @@ impl Service {
         // First the rows: where this is cut off, the partition is there and can be dropped again.
         self.delete_matching(&call, &opened, rows.clone()).await?;
         let place = (request.db_name, request.collection_name);
-        self.change_collection(call.clone(), place, move |_, collection| {
-            collection.drop_partition(&name);
+        let dropped = name.clone();
+        self.change_collection(call.clone(), place.clone(), move |_, collection| {
+            collection.drop_partition(&dropped);
             Ok(((), Changes::default()))
         })
         .await?;
         // What was written meanwhile has no partition, but would be found by who names none.
-        self.delete_matching(&call, &opened, rows).await?;
+        let place = (place.0.as_str(), place.1.as_str());
+        let left = self.open(&call, place, Purpose::Read)?;
+        self.see_all_writes(&left).await?;
+        let pinned = self.engine().pin(std::slice::from_ref(&left.handle))?;
+        // Looked for after that: where another of the name was made, they may be in it.
+        let now = self.open(&call, place, Purpose::Show)?;
+        if !now.named.collection.partitions.contains_key(&name) {
+            self.delete_seen(&call, &opened, (&pinned, &rows)).await?;
+        }
         Ok(proto::Status::default())
     }
 

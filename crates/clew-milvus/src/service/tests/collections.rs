@@ -1,4 +1,4 @@
-//! What is written to a collection that is gone, what is deleted while others write, and numbers of rows.
+//! What is written to a collection that is gone, what is deleted while others write, and keys that are made.
 
 use clew_engine::{Action, EngineError, Purpose, Written};
 use clew_query::Query;
@@ -52,4 +52,32 @@ fn runs_to_which_the_clock_shows_the_same_time_give_other_numbers() {
     let (one, other) = (first_id(now_ms, 6), first_id(now_ms, 7));
     assert!(one > 0 && other - one >= 1 << 38);
     assert!(first_id(u64::MAX, u64::MAX) > 0);
+}
+
+#[test]
+fn a_partition_that_is_made_anew_while_its_name_is_dropped_keeps_its_rows() {
+    let node = Node::open(&SimDisk::new());
+    node.done(node.service.create_collection(call(), collection_of("c")));
+    let request = || PartitionRequest {
+        collection_name: "c".into(),
+        partition_name: "p".into(),
+        ..PartitionRequest::default()
+    };
+    for _ in 0..5 {
+        node.done(node.service.create_partition(call(), request()));
+        node.insert_into(("c", "p"), 0..50);
+        let drop = || node.done(node.service.drop_partition(call(), request()));
+        let make_anew = || {
+            let is_there = || node.done(node.service.has_partition(call(), request()));
+            while is_there().value {
+                std::thread::yield_now();
+            }
+            node.done(node.service.create_partition(call(), request()));
+            node.insert_into(("c", "p"), 50..60);
+        };
+        at_once(drop, make_anew);
+        let told = node.done(node.service.get_partition_statistics(call(), request()));
+        assert_eq!(told.stats[0].value, "10");
+        node.done(node.service.drop_partition(call(), request()));
+    }
 }

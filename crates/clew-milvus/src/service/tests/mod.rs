@@ -112,6 +112,11 @@ impl Node {
     }
 
     fn insert(&self, name: &str, ids: std::ops::Range<i64>) {
+        self.insert_into((name, ""), ids);
+    }
+
+    /// Inserts rows into a partition; the usual one where it has no name.
+    fn insert_into(&self, (name, partition): (&str, &str), ids: std::ops::Range<i64>) {
         let count = ids.end - ids.start;
         let vectors: Vec<u8> = ids
             .clone()
@@ -120,6 +125,7 @@ impl Node {
             .collect();
         let insert = InsertRequest {
             collection_name: name.into(),
+            partition_name: partition.into(),
             num_rows: u32::try_from(count).unwrap(),
             fields_data: vec![
                 FieldData {
