@@ -8,6 +8,9 @@
 //!
 //! Once stopped, a token stays stopped. So a loop may simply break off, with half of its result, as
 //! long as whoever began it asks again before the result is taken for whole.
+//!
+//! For the same reason a token may bring memory along: what is made in such a place is [`booked`](book) on that, and given
+//! back with the token. Where there is no more the work is stopped.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -19,7 +22,9 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::Clock;
+use parking_lot::Mutex;
+
+use crate::{Clock, MemoryExceeded, Reservation};
 
 thread_local! {
     static CURRENT: RefCell<CancellationToken> = const { RefCell::new(CancellationToken(None)) };
@@ -56,6 +61,8 @@ struct Shared {
     /// What went wrong in the work itself.
     failure: OnceLock<Box<dyn Error + Send + Sync>>,
     deadline: Option<Deadline>,
+    /// What the work books what it makes on.
+    memory: Option<Mutex<Reservation>>,
     /// What stops this one too.
     parent: CancellationToken,
 }
@@ -70,27 +77,55 @@ struct Deadline {
 impl CancellationToken {
     /// A token that stops when it is cancelled.
     pub fn new() -> Self {
-        Self::made(None, CancellationToken(None))
+        Self::made(None, None, CancellationToken(None))
     }
 
     /// A token that stops with this one, and, by itself, at a moment of the clock's monotonic time.
     pub fn until(&self, clock: Arc<dyn Clock>, at: Duration) -> Self {
-        Self::made(Some(Deadline { clock, at }), self.clone())
+        Self::made(Some(Deadline { clock, at }), None, self.clone())
     }
 
     /// A token that stops with this one, and by itself when work under it has failed.
     pub fn part(&self) -> Self {
-        Self::made(None, self.clone())
+        Self::made(None, None, self.clone())
     }
 
-    fn made(deadline: Option<Deadline>, parent: CancellationToken) -> Self {
+    /// The same, with memory for what the work makes, which is given back when the last clone of the token is gone.
+    pub fn part_with(&self, memory: Reservation) -> Self {
+        Self::made(None, Some(memory), self.clone())
+    }
+
+    fn made(
+        deadline: Option<Deadline>,
+        memory: Option<Reservation>,
+        parent: CancellationToken,
+    ) -> Self {
         CancellationToken(Some(Arc::new(Shared {
             state: AtomicU8::new(0),
             reason: OnceLock::new(),
             failure: OnceLock::new(),
             deadline,
+            memory: memory.map(Mutex::new),
             parent,
         })))
+    }
+
+    /// Takes memory of the nearest token that has some; `None` where none has. What does not fit is that one's failure.
+    fn booked<T>(
+        &self,
+        take: impl FnOnce(&mut Reservation) -> Result<T, MemoryExceeded>,
+    ) -> Result<Option<T>, MemoryExceeded> {
+        let mut token = self;
+        while let Some(shared) = &token.0 {
+            if let Some(memory) = &shared.memory {
+                let taken = take(&mut memory.lock());
+                return taken
+                    .map(Some)
+                    .inspect_err(|exceeded| token.fail(*exceeded));
+            }
+            token = &shared.parent;
+        }
+        Ok(None)
     }
 
     /// The token that this thread works under.
@@ -183,6 +218,29 @@ pub fn stopped() -> bool {
 /// this. For what puts together results that were found in time.
 pub fn overdue(grace: Duration) -> bool {
     CURRENT.with_borrow(|token| token.overdue(grace))
+}
+
+/// Takes memory for what this thread makes, until the work that it makes it for is over. Work that brings no memory along
+/// books nothing.
+///
+/// # Errors
+/// When it does not fit: the work is stopped then, and this its [`failure`](CancellationToken::failure).
+pub fn book(bytes: usize) -> Result<(), MemoryExceeded> {
+    let booked = CURRENT.with_borrow(|token| token.booked(|memory| memory.grow(bytes)));
+    booked.map(drop)
+}
+
+/// The same for what is there only for a while: until what is returned is dropped.
+///
+/// # Errors
+/// As [`book`].
+pub fn book_for_a_while(bytes: usize) -> Result<Option<Reservation>, MemoryExceeded> {
+    CURRENT.with_borrow(|token| {
+        token.booked(|memory| {
+            let mut held = memory.sibling();
+            held.grow(bytes).map(|()| held)
+        })
+    })
 }
 
 /// A thread at work under a token.

@@ -168,7 +168,7 @@ pub enum EngineError {
     },
     /// A query was refused.
     #[error(transparent)]
-    Query(#[from] QueryError),
+    Query(QueryError),
     /// The index wants a routing key with every document, and there is none.
     #[error("routing is required for [{index}]/[{id}]")]
     RoutingMissing {
@@ -318,6 +318,16 @@ pub enum ErrorKind {
     Internal,
 }
 
+impl From<QueryError> for EngineError {
+    /// Memory that there is none of is told alike, whoever wanted it.
+    fn from(error: QueryError) -> Self {
+        match error {
+            QueryError::Memory(exceeded) => EngineError::Memory(exceeded),
+            error => EngineError::Query(error),
+        }
+    }
+}
+
 impl EngineError {
     /// What some work comes to, where a defect of the program is an error like others: what the work held is given back then.
     /// What it shares with others it may have left half done.
@@ -389,6 +399,7 @@ fn blocked_kind(blocks: &[Block]) -> ErrorKind {
 fn query_kind(error: &QueryError) -> ErrorKind {
     match error {
         QueryError::Index(_) | QueryError::Io(_) | QueryError::State { .. } => ErrorKind::Internal,
+        QueryError::Memory(_) => ErrorKind::Overloaded,
         QueryError::Aggregation(error) => match error.kind() {
             AggErrorKind::Invalid | AggErrorKind::TooManyBuckets => ErrorKind::Invalid,
             AggErrorKind::TooLarge => ErrorKind::Overloaded,

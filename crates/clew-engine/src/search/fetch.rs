@@ -12,7 +12,6 @@ use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;
 use crate::search::place::DocPlace;
 use crate::search::request::{FetchSteps, Hit, SearchRequest};
-use crate::search::scripts::telling;
 use crate::search::{document_of, part_of};
 
 /// What hits are looked up for.
@@ -123,7 +122,7 @@ fn explained(
     let Some(request) = lookup.explained else {
         return Ok((None, None));
     };
-    let told = || telling(|| explanation(target, hit, request, lookup.now_ms));
+    let told = || target.telling(|| explanation(target, hit, request, lookup.now_ms));
     let (explained, took) = timed(lookup.watch, told);
     let explained = explained?;
     let bytes = explained.as_ref().map_or(0, explained_bytes);

@@ -40,7 +40,7 @@ pub(super) fn fill(
             memory: outer.memory,
             watch: outer.watch,
         };
-        let found = inside.all(wanted, &parents, Scope::Documents)?;
+        let found = target.telling(|| inside.all(wanted, &parents, Scope::Documents))?;
         for (i, found) in here.into_iter().zip(found) {
             hits[i].inner = found;
         }

@@ -11,7 +11,6 @@ use serde_json::Value;
 
 use crate::base::error::EngineError;
 use crate::search::pinned::PinnedShard;
-use crate::search::scripts::telling;
 
 /// What a query has to do with a document.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ impl PinnedShard {
                 now_ms,
                 ..ShardRequest::new(query)
             };
-            let found = telling(|| clew_search::search(snapshot, request, &vectors))?;
+            let found = clew_search::search(snapshot, request, &vectors)?;
             Ok(!found.hits.is_empty())
         })
     }
@@ -77,11 +76,10 @@ impl PinnedShard {
         let knn = self.knn();
         self.sound(|snapshot| {
             let vectors = knn.stage(now_ms).answers(query)?;
-            let told = telling(|| explain_search(snapshot, query, &vectors, now_ms, place))?;
-            if let Some(told) = told {
+            if let Some(told) = explain_search(snapshot, query, &vectors, now_ms, place)? {
                 return Ok(Explanation::Match(told));
             }
-            let missed = telling(|| explain_miss(snapshot, query, &vectors, now_ms, place))?;
+            let missed = explain_miss(snapshot, query, &vectors, now_ms, place)?;
             Ok(missed.map_or(Explanation::NoDocument, Explanation::NoMatch))
         })
     }
@@ -153,8 +151,9 @@ impl PinnedShard {
         &self,
         work: impl FnOnce(&Snapshot) -> Result<T, QueryError>,
     ) -> Result<T, EngineError> {
-        let answer = work(self.snapshot()?).map_err(EngineError::from);
+        let snapshot = self.snapshot()?;
+        let answer = self.telling(|| work(snapshot));
         self.check_readable()?;
-        answer
+        answer.map_err(EngineError::from)
     }
 }

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use clew_platform::Pace;
+use clew_platform::{Pace, book_for_a_while};
 use clew_query::{KnnQuery, QueryError, go_on, unless_stopped};
 use clew_schema::{FieldId, FieldKind, VectorMapping, check_vector_element};
 use clew_search::{
@@ -18,7 +18,7 @@ use tantivy::DocId;
 use tantivy::directory::OwnedBytes;
 
 use crate::search::depth::{Depth, search_parts};
-use crate::search::other_space::in_space;
+use crate::search::other_space::{in_space, in_space_bytes};
 use crate::search::pinned::PinnedShard;
 use crate::search::scratch::with_scratch;
 use crate::search::together::FoundTogether;
@@ -243,16 +243,19 @@ impl KnnResolver for ViewKnn<'_> {
     }
 }
 
-/// Searches a column in the space that its field has, which it may have been given since.
+/// Searches a column of a file in the space that its field has, which it may have been given since.
 fn search_in_space(
-    column: &Column<OwnedBytes>,
+    (file, column): (&VectorFile, &Column<OwnedBytes>),
     options: &ColumnOptions,
     request: &SearchRequest<'_>,
-) -> Result<SearchOutcome, VectorError> {
-    with_scratch(|scratch| match column.options().space == options.space {
-        true => column.search(request, scratch),
-        false => in_space(column, *options)?.search(request, scratch),
-    })
+) -> Result<SearchOutcome, QueryError> {
+    let told = |error| search_error(file, error);
+    if column.options().space == options.space {
+        return with_scratch(|scratch| column.search(request, scratch)).map_err(told);
+    }
+    let _memory = book_for_a_while(in_space_bytes(column, options))?;
+    let again = in_space(column, *options).map_err(told)?;
+    with_scratch(|scratch| again.search(request, scratch)).map_err(told)
 }
 
 /// What a segment's search is restricted to.
@@ -328,8 +331,8 @@ impl ViewKnn<'_> {
                 horizon: only.horizon,
                 ..SearchRequest::new(&query.vector, only.depth.hits)
             };
-            let found = search_in_space(column, &vector.column, &request)
-                .map_err(|error| search_error(segment.vectors(), error))?;
+            let file = segment.vectors();
+            let found = search_in_space((file, column), &vector.column, &request)?;
             self.note(&query.field, at, &found);
             Ok::<_, QueryError>(vec![found])
         })?;
@@ -406,6 +409,7 @@ pub(crate) fn search_error(file: &VectorFile, error: VectorError) -> QueryError 
     match error {
         // Not the client's fault, and nothing it could put right.
         damaged @ VectorError::Corrupt { .. } => QueryError::Io(file.told(damaged)),
+        VectorError::Cancelled => QueryError::Stopped,
         other => QueryError::illegal(other.to_string()),
     }
 }

@@ -3,11 +3,15 @@
 
 use std::ops::Deref;
 
+use clew_platform::Pace;
 use clew_vector::{Column, ColumnBuilder, ColumnOptions, GraphChoice, ImageOptions, VectorError};
 
 /// The vectors of a column in a column of other options, in memory and without a graph.
 ///
 /// Takes about twice what the vectors do while it is made, see [`in_space_bytes`].
+///
+/// # Errors
+/// [`VectorError::Cancelled`] once the request is over; when vectors cannot be read.
 pub(crate) fn in_space<B>(
     column: &Column<B>,
     options: ColumnOptions,
@@ -16,7 +20,11 @@ where
     B: Deref<Target = [u8]> + Clone + Send + Sync,
 {
     let mut builder = ColumnBuilder::with_room(options, column.len())?;
+    let mut pace = Pace::of_blocks();
     for doc in column.docs() {
+        if pace.is_over() {
+            return Err(VectorError::Cancelled);
+        }
         if let Some(vector) = column.vector(doc)? {
             builder.push(doc, &vector)?;
         }

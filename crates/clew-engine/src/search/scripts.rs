@@ -1,26 +1,52 @@
-//! What scripts fail with. Where a script runs nobody can be told: it stops the token that its thread works under, and
-//! whoever began the work asks that for the reason.
+//! What searches fail with where nobody can be told, in scripts, and where memory is wanted deep in a query: it stops the
+//! token that the thread works under, and whoever began the work asks that for the reason.
 
-use clew_platform::CancellationToken;
+use clew_platform::{CancellationToken, MemoryExceeded, MemoryPurpose};
 use clew_query::{QueryError, ScriptError};
+
+use crate::search::pinned::PinnedShard;
 
 /// Work in which scripts may fail, under a token of its own, so that a failure stops nothing else.
 ///
 /// # Errors
 /// What a script failed with; else those of the work.
 pub fn telling<T, E: From<QueryError>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let token = CancellationToken::current().part();
+    told(&CancellationToken::current().part(), work)
+}
+
+impl PinnedShard {
+    /// The same over the shard's documents. What the work books deep within is booked for it, and given back at its end.
+    ///
+    /// # Errors
+    /// What a script failed with, or the memory that there was none of; else those of the work.
+    pub(crate) fn telling<T, E: From<QueryError>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let memory = self.shard.memory().open(MemoryPurpose::Searches);
+        told(&CancellationToken::current().part_with(memory), work)
+    }
+}
+
+fn told<T, E: From<QueryError>>(
+    token: &CancellationToken,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     let done = {
         let _entered = token.enter();
         work()
     };
     // The work was stopped, and does not know why.
-    match failed_script(&token) {
-        Some(failure) => Err(QueryError::Script(failure).into()),
+    match failure_of(token) {
+        Some(failure) => Err(failure.into()),
         None => done,
     }
 }
 
-fn failed_script(token: &CancellationToken) -> Option<ScriptError> {
-    token.failure()?.downcast_ref::<ScriptError>().cloned()
+fn failure_of(token: &CancellationToken) -> Option<QueryError> {
+    let failure = token.failure()?;
+    let script = failure.downcast_ref::<ScriptError>().cloned();
+    let memory = failure.downcast_ref::<MemoryExceeded>().copied();
+    let memory = memory.map(QueryError::Memory);
+    script.map(QueryError::Script).or(memory)
 }

@@ -51,7 +51,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use clew_log::{Glsn, Log, StreamId};
-use clew_platform::{Clock, Disk};
+use clew_platform::{Clock, Disk, MemoryAccount};
 use clew_query::QueryReader;
 use clew_search::Snapshot;
 use parking_lot::{Mutex, MutexGuard};
@@ -186,6 +186,11 @@ pub(crate) enum Located {
 }
 
 impl Shard {
+    /// The account that everything of the node takes its memory of.
+    pub(crate) fn memory(&self) -> &Arc<MemoryAccount> {
+        &self.context.merges.memory
+    }
+
     /// What searches see now.
     pub(crate) fn view(&self) -> Arc<View> {
         self.view.load_full()

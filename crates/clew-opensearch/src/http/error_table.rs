@@ -280,7 +280,7 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
     match error {
         QueryError::Stopped => ApiError::new(status(kind), named("task_cancelled_exception")),
         QueryError::Reducing(within) => query_error(within, reason, kind).of_reducing(),
-        QueryError::Aggregation(AggError::Memory(exceeded)) => ApiError::from(*exceeded),
+        QueryError::Memory(exceeded) => ApiError::from(*exceeded),
         QueryError::Aggregation(AggError::TooManyBuckets { max, .. }) => {
             let cause = named(TOO_MANY_BUCKETS).with("max_buckets", *max);
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, cause)
@@ -325,6 +325,7 @@ fn query_error_type(error: &QueryError) -> &'static str {
             "query_shard_exception"
         }
         QueryError::Script(_) => "script_exception",
+        QueryError::Memory(_) => "circuit_breaking_exception",
         QueryError::Date(_) => "parse_exception",
         QueryError::TooManyClauses { .. } => "too_many_clauses",
         QueryError::State { .. } => "illegal_state_exception",

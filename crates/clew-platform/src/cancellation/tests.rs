@@ -1,5 +1,5 @@
 use super::*;
-use crate::FixedClock;
+use crate::{FixedClock, MemoryAccount, MemoryLimits, MemoryPurpose};
 
 #[test]
 fn work_asks_the_token_that_its_thread_has_entered() {
@@ -94,4 +94,31 @@ fn a_future_is_under_its_token_only_while_it_is_polled() {
     let polled = future.as_mut().poll(&mut Context::from_waker(waker));
     assert_eq!(polled, Poll::Ready(true));
     assert!(!stopped());
+}
+
+#[test]
+fn what_work_books_is_there_until_it_is_over_and_what_does_not_fit_stops_it() {
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: 1_000,
+        ..MemoryLimits::none()
+    });
+    assert_eq!(book(usize::MAX), Ok(()));
+    let request = CancellationToken::new();
+    let work = request.part_with(account.open(MemoryPurpose::Searches));
+    {
+        let _entered = work.part().enter();
+        book(300).unwrap();
+        let held = book_for_a_while(600).unwrap();
+        assert_eq!(account.total().used, 900);
+        drop(held);
+        assert_eq!(account.total().used, 300);
+        assert!(!stopped());
+        book(800).unwrap_err();
+        assert!(stopped());
+    }
+    assert_eq!(request.stopped(), None);
+    let failure = work.failure().unwrap().downcast_ref::<MemoryExceeded>();
+    assert_eq!(failure.unwrap().would_be, 1_100);
+    drop(work);
+    assert_eq!(account.total().used, 0);
 }

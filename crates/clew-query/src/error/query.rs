@@ -1,5 +1,7 @@
 //! Why a query could not be compiled or run.
 
+use clew_platform::MemoryExceeded;
+
 use super::aggregation::AggErrorKind;
 use super::index_failure::index_reason;
 use super::script::ScriptError;
@@ -60,6 +62,9 @@ pub enum QueryError {
     /// Nobody waits for the result any more, or the time for it is up.
     #[error("the search was stopped")]
     Stopped,
+    /// There is no memory for what it finds beside what is taken already.
+    #[error(transparent)]
+    Memory(#[from] MemoryExceeded),
     /// An aggregation over the matching documents was refused or failed.
     #[error(transparent)]
     Aggregation(super::aggregation::AggError),
@@ -157,6 +162,15 @@ pub fn unless_stopped_in_set() -> tantivy::Result<()> {
     Ok(())
 }
 
+/// Takes memory where tantivy asks for what a query finds, until the search is over.
+///
+/// # Errors
+/// As an internal error of tantivy's, which stops the search; whoever began it says why.
+pub fn book_in_set(bytes: usize) -> tantivy::Result<()> {
+    let booked = clew_platform::book(bytes);
+    booked.map_err(|exceeded| tantivy::TantivyError::InternalError(exceeded.to_string()))
+}
+
 impl From<clew_schema::DateError> for QueryError {
     fn from(error: clew_schema::DateError) -> Self {
         use clew_schema::DateError;
@@ -174,6 +188,7 @@ impl From<super::aggregation::AggError> for QueryError {
     fn from(error: super::aggregation::AggError) -> Self {
         match error {
             super::aggregation::AggError::Query(error) => *error,
+            super::aggregation::AggError::Memory(exceeded) => QueryError::Memory(exceeded),
             error => QueryError::Aggregation(error),
         }
     }

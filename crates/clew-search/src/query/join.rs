@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use clew_query::JoinScore;
+use clew_platform::Pace;
+use clew_query::{JoinScore, book_in_set, go_on_in_set};
 use tantivy::index::SegmentId;
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
@@ -70,7 +71,9 @@ impl ToParentWeight {
         let mut scorer = self.child.scorer(reader, boost)?;
         let mut current = Joined::default();
         let mut row = scorer.doc();
+        let mut pace = Pace::default();
         while row != TERMINATED {
+            go_on_in_set(&mut pace)?;
             if own.contains(row)
                 && let Some(parent) = around.next_from(row)
             {
@@ -87,6 +90,7 @@ impl ToParentWeight {
             }
             row = scorer.advance();
         }
+        book_in_set(hits.capacity() * size_of::<(DocId, Score)>())?;
         Ok(hits)
     }
 }

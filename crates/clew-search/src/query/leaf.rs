@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use clew_query::QueryError;
 use clew_schema::similarity::FieldStatistics;
 use tantivy::index::SegmentId;
 use tantivy::query::{
@@ -15,7 +16,7 @@ use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::at_doc::scorer_at;
-use crate::query::resolver::SegmentHits;
+use crate::query::resolver::{SegmentHits, book_hits};
 
 /// The statistics of one field and of the terms of one leaf.
 #[derive(Clone, Debug)]
@@ -79,6 +80,17 @@ impl Query for Scored {
 /// Documents that were found elsewhere, with their scores.
 #[derive(Clone, Debug)]
 pub(crate) struct ScoredDocs(pub(crate) Arc<Vec<(SegmentId, SegmentHits)>>);
+
+impl ScoredDocs {
+    /// Documents that one clause has found for itself, which are booked.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub(crate) fn found(hits: Vec<(SegmentId, SegmentHits)>) -> Result<Self, QueryError> {
+        book_hits(hits.iter().map(|(_, hits)| hits))?;
+        Ok(ScoredDocs(Arc::new(hits)))
+    }
+}
 
 impl Query for ScoredDocs {
     fn weight(&self, _scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {

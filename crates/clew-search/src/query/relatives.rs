@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use clew_platform::Pace;
-use clew_query::{JoinScore, QueryError, go_on_in_set};
+use clew_platform::{Pace, Reservation, book_for_a_while};
+use clew_query::{JoinScore, QueryError, go_on_in_set, unless_stopped};
 use clew_schema::{MappedField, Mapping};
 use tantivy::columnar::StrColumn;
 use tantivy::query::Weight;
@@ -22,6 +22,9 @@ use crate::snapshot::Snapshot;
 const READ_THROUGH_SHARE: u64 = 64;
 /// The same for the documents of a kind.
 const WALK_SHARE: u64 = 8;
+
+/// What a parent takes: its number and its id, each in a tree with what was found of it.
+const PARENT_BYTES: usize = 160;
 
 /// What was found, by the id that it shares.
 pub(crate) type ByParent = BTreeMap<Vec<u8>, Joined>;
@@ -50,15 +53,16 @@ impl<'a> JoinRelation<'a> {
         reader.fast_fields().str(&self.ids.column())
     }
 
-    /// Gathers the living documents that match by the ids of their parents. With `scores` each
-    /// brings its own.
+    /// Gathers the living documents that match by the ids of their parents, and the memory that these are booked on. With
+    /// `scores` each brings its own.
     pub(crate) fn gather(
         self,
         snapshot: &Snapshot,
         weight: &dyn Weight,
         scores: bool,
-    ) -> Result<ByParent, QueryError> {
+    ) -> Result<(ByParent, Option<Reservation>), QueryError> {
         let mut found = ByParent::new();
+        let mut memory = book_for_a_while(0)?;
         for reader in &snapshot.readers {
             let Some(column) = self.id_column(reader)? else {
                 continue;
@@ -78,15 +82,22 @@ impl<'a> JoinRelation<'a> {
                 }
                 doc = docs.advance();
             }
+            if let Some(memory) = &mut memory {
+                memory.grow(here.len().saturating_mul(PARENT_BYTES))?;
+            }
             let ords: Vec<u64> = here.keys().copied().collect();
             let mut joined = here.into_values();
+            let mut pace = Pace::default();
             column.dictionary().sorted_ords_to_term_cb(&ords, |id| {
-                if let Some(joined) = joined.next() {
+                if let Some(joined) = joined.next()
+                    && !pace.is_over()
+                {
                     found.entry(id.to_vec()).or_default().absorb(&joined);
                 }
             })?;
+            unless_stopped()?;
         }
-        Ok(found)
+        Ok((found, memory))
     }
 
     /// The living documents of some kinds that have one of the ids, with the score that it brings.

@@ -10,6 +10,18 @@ use crate::segments::SegmentBits;
 /// Documents of one segment, ascending, with their scores.
 pub type SegmentHits = Vec<(DocId, f32)>;
 
+/// Has what clauses found booked: it stays until the search is over, and a search may have a thousand of them.
+///
+/// # Errors
+/// When there is no memory for it.
+pub(crate) fn book_hits<'a>(
+    segments: impl IntoIterator<Item = &'a SegmentHits>,
+) -> Result<(), QueryError> {
+    let hits = segments.into_iter().map(SegmentHits::capacity);
+    let bytes = hits.sum::<usize>() * size_of::<(DocId, f32)>();
+    Ok(clew_platform::book(bytes)?)
+}
+
 /// Answers what needs the vector columns.
 pub trait KnnResolver {
     /// The neighbours, one list per segment of the snapshot; scores without the boost.

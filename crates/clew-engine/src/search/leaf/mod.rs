@@ -19,7 +19,6 @@ use crate::search::fetch::collected_bytes;
 use crate::search::knn::{SharedClause, ViewKnn};
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{IndexPart, ProfileDetail, SearchRequest};
-use crate::search::scripts::telling;
 use crate::search::together::FoundTogether;
 
 mod aggs;
@@ -127,7 +126,7 @@ impl Inner {
         let is_profiled = request.profile == ProfileDetail::Everything;
         let spent: Option<Arc<Spent>> = is_profiled.then(Arc::default);
         let at_work = spent.as_ref().map(Spent::enter);
-        let mut answer = telling(|| match question.only_clause(target, request) {
+        let mut answer = target.telling(|| match question.only_clause(target, request) {
             Some(clause) => self.neighbours(target, (request, question, clause), moment),
             None => self.collect(target, (request, question), moment),
         })?;

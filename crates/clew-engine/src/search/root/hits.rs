@@ -16,7 +16,6 @@ use crate::search::inner;
 use crate::search::named::NamedQueries;
 use crate::search::pinned::PinnedShard;
 use crate::search::request::{Hit, MatchedQuery, ProfileDetail, SearchRequest};
-use crate::search::scripts::telling;
 use crate::search::times::{Times, unless_late, unless_stopped};
 
 /// Hits that were read.
@@ -142,7 +141,7 @@ impl Inner {
                 .iter()
                 .map(|hit| (hit.shard, hit.hit.segment, hit.hit.doc))
                 .collect();
-            telling(|| inner::fill(answered, &request.inner_hits, &places, hits, lookup))?;
+            inner::fill(answered, &request.inner_hits, &places, hits, lookup)?;
         }
         match &request.control.collapse {
             Some(collapse) => self.fill_groups(request, collapse, hits, lookup.memory),
@@ -158,8 +157,10 @@ impl Inner {
     ) -> Result<Vec<SegmentBits>, QueryError> {
         let knn = target.knn();
         let now_ms = self.now_ms();
-        let vectors = knn.stage(now_ms).answers(query)?;
-        telling(|| clew_search::matching(&target.view.snapshot, query, &vectors, now_ms))
+        target.telling(|| {
+            let vectors = knn.stage(now_ms).answers(query)?;
+            clew_search::matching(&target.view.snapshot, query, &vectors, now_ms)
+        })
     }
 }
 
@@ -171,8 +172,10 @@ fn score_of(
     now_ms: i64,
 ) -> Result<Option<f32>, QueryError> {
     let knn = target.knn();
-    let vectors = knn.stage(now_ms).answers(query)?;
     let snapshot = &target.view.snapshot;
-    let explained = telling(|| clew_search::explain(snapshot, query, &vectors, now_ms, place))?;
+    let explained = target.telling(|| {
+        let vectors = knn.stage(now_ms).answers(query)?;
+        clew_search::explain(snapshot, query, &vectors, now_ms, place)
+    })?;
     Ok(explained.map(|explained| explained.value))
 }

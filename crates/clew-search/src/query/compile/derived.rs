@@ -1,7 +1,5 @@
 //! Queries on derived fields, under a shard's segments.
 
-use std::sync::Arc;
-
 use clew_query::{Bool, DerivedScope, Query, QueryError, Term};
 use clew_schema::{DerivedField, DerivedKind, FieldKind};
 
@@ -121,7 +119,7 @@ impl Compiler<'_> {
         let among = self.candidates(prefilter)?;
         let context = (self.context.snapshot, self.context.now_ms);
         let found = matching_values(&derived, query, context, &among)?;
-        let docs = ScoredDocs(Arc::new(found));
+        let docs = ScoredDocs::found(found)?;
         Ok(Some(Node {
             constant: Some(score),
             ..Node::scored(Box::new(docs), score)

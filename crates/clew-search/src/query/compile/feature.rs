@@ -1,9 +1,8 @@
 //! Features under a mapping. A feature's documents are found by its term, and its weight is where
 //! the term stands in them; a feature of its own field is a column.
 
-use std::sync::Arc;
-
-use clew_query::{FeatureCurve, QueryError, RankFeature, SparseVector};
+use clew_platform::Pace;
+use clew_query::{FeatureCurve, QueryError, RankFeature, SparseVector, go_on_in_set};
 use clew_schema::{FieldKind, FloatKind, MappedField, feature_code, feature_weight};
 use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -85,7 +84,7 @@ impl Compiler<'_> {
         }
         let curve = match curve {
             FeatureCurve::Saturation { pivot: None } => FeatureCurve::Saturation {
-                pivot: mean(weights.iter().flatten().map(|(_, code)| *code)),
+                pivot: mean_of(&weights),
             },
             given => given,
         };
@@ -95,24 +94,26 @@ impl Compiler<'_> {
             let hits = segment.into_iter().map(|(doc, code)| (doc, score(code)));
             hits.collect()
         });
-        Ok(self.scored_hits(hits.collect()))
+        self.scored_hits(hits.collect())
     }
 
     /// The value that scores half where none is said: the mean of all values as they are kept.
     fn mean_of_column(&self, mapped: &MappedField) -> Result<Option<f32>, QueryError> {
         let name = mapped.column();
-        let mut codes = Vec::new();
+        let mut mean = Mean::default();
+        let mut pace = Pace::default();
         for reader in &self.context.snapshot.readers {
             let column: Option<Column<f64>> = reader.fast_fields().column_opt(&name)?;
             for value in column.iter().flat_map(|column| column.values.iter()) {
+                go_on_in_set(&mut pace)?;
                 #[allow(
                     clippy::cast_possible_truncation,
                     reason = "it was 32 bits wide before"
                 )]
-                codes.push(feature_code(value as f32));
+                mean.add(feature_code(value as f32));
             }
         }
-        Ok(mean(codes.into_iter()))
+        Ok(mean.weight())
     }
 
     pub(super) fn sparse_vector(
@@ -142,11 +143,11 @@ impl Compiler<'_> {
         for reader in &self.context.snapshot.readers {
             hits.push(sums(reader, field, &query.tokens, boost)?);
         }
-        Ok(self.scored_hits(hits))
+        self.scored_hits(hits)
     }
 
     /// Documents with scores, deleted ones left out.
-    fn scored_hits(&self, mut hits: Vec<SegmentHits>) -> Node {
+    fn scored_hits(&self, mut hits: Vec<SegmentHits>) -> Result<Node, QueryError> {
         let readers = &self.context.snapshot.readers;
         for (segment, reader) in hits.iter_mut().zip(readers) {
             if let Some(alive) = reader.alive_bitset() {
@@ -156,11 +157,11 @@ impl Compiler<'_> {
         let at_least = hits.iter().map(|segment| segment.len() as u64).sum();
         let ids = readers.iter().map(SegmentReader::segment_id);
         let hits = ids.zip(hits).collect();
-        Node {
+        Ok(Node {
             at_least,
             exact: true,
-            ..Node::scored(Box::new(ScoredDocs(Arc::new(hits))), 1.0)
-        }
+            ..Node::scored(Box::new(ScoredDocs::found(hits)?), 1.0)
+        })
     }
 }
 
@@ -185,14 +186,30 @@ fn not_a_feature(mapped: &MappedField) -> QueryError {
 }
 
 /// The weight in the middle of all, by the numbers that stand for them.
-fn mean(codes: impl Iterator<Item = u32>) -> Option<f32> {
-    let (mut sum, mut count) = (0_u64, 0_u64);
-    for code in codes {
-        sum += u64::from(code);
-        count += 1;
+#[derive(Default)]
+struct Mean {
+    sum: u64,
+    count: u64,
+}
+
+impl Mean {
+    fn add(&mut self, code: u32) {
+        self.sum += u64::from(code);
+        self.count += 1;
     }
-    let mean = sum.checked_div(count)?;
-    u32::try_from(mean).ok().map(feature_weight)
+
+    /// `None` where there is no weight at all.
+    fn weight(&self) -> Option<f32> {
+        let mean = self.sum.checked_div(self.count)?;
+        u32::try_from(mean).ok().map(feature_weight)
+    }
+}
+
+fn mean_of(weights: &[Vec<(DocId, u32)>]) -> Option<f32> {
+    let mut mean = Mean::default();
+    let codes = weights.iter().flatten().map(|(_, code)| *code);
+    codes.for_each(|code| mean.add(code));
+    mean.weight()
 }
 
 /// Gives every document of a term and the number that stands for its weight there.
@@ -208,7 +225,9 @@ fn for_each_weight(
     };
     let mut places = Vec::new();
     let mut doc = postings.doc();
+    let mut pace = Pace::default();
     while doc != TERMINATED {
+        go_on_in_set(&mut pace)?;
         tantivy::postings::Postings::positions(&mut postings, &mut places);
         if let Some(code) = places.first() {
             each(doc, *code);

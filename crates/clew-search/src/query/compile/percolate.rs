@@ -1,7 +1,5 @@
 //! Stored queries that documents match.
 
-use std::sync::Arc;
-
 use clew_query::{PercolateQuery, QueryError, unless_stopped};
 
 use super::{Compiler, Node};
@@ -41,7 +39,7 @@ impl Compiler<'_> {
             at_least += hits.len() as u64;
             found.push((reader.segment_id(), hits));
         }
-        let docs = ScoredDocs(Arc::new(found));
+        let docs = ScoredDocs::found(found)?;
         Ok(Node {
             at_least,
             exact: true,

@@ -1,7 +1,5 @@
 //! Queries on documents through those that they belong to, under a mapping with a `join` field.
 
-use std::sync::Arc;
-
 use clew_query::{Bool, JoinScore, Query, QueryError, Related, RelatedQuery, Term};
 use clew_schema::{JoinRelations, Mapping};
 use tantivy::query::EnableScoring;
@@ -81,7 +79,7 @@ impl Compiler<'_> {
             EnableScoring::disabled_from_searcher(snapshot.stub())
         };
         let weight = node.query.weight(scoring)?;
-        let found = relation.gather(snapshot, &*weight, has_scores)?;
+        let (found, _memory) = relation.gather(snapshot, &*weight, has_scores)?;
         let counts = match &related.way {
             Related::Child { min, max, .. } => (*min, *max),
             _ => (1, u32::MAX),
@@ -91,7 +89,7 @@ impl Compiler<'_> {
         })?;
         let at_least: usize = hits.iter().map(Vec::len).sum();
         let ids = snapshot.readers.iter().map(|reader| reader.segment_id());
-        let docs = ScoredDocs(Arc::new(ids.zip(hits).collect()));
+        let docs = ScoredDocs::found(ids.zip(hits).collect())?;
         let boost = factor * related.boost;
         Ok(Node {
             at_least: at_least as u64,

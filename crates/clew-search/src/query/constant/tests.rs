@@ -1,6 +1,6 @@
 //! Sets are found to their end for somebody alone, and of many lists none is kept.
 
-use clew_platform::CancellationToken;
+use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits, MemoryPurpose};
 
 use super::*;
 use crate::query::Wildcard;
@@ -92,4 +92,20 @@ fn of_many_lists_none_is_kept() {
     assert_eq!(kept(DOCS), Some(DOCS));
     assert_eq!(kept(DOCS - 1), None);
     assert_eq!(kept(10), None);
+}
+
+#[test]
+fn sets_that_are_there_at_once_are_booked() {
+    let all = different(DOCS);
+    let query = ConstantQuery(Arc::new(any_tag()));
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: DOCS / 8,
+        ..MemoryLimits::none()
+    });
+    let token = CancellationToken::new().part_with(account.open(MemoryPurpose::Searches));
+    let _entered = token.enter();
+    assert!(query.scorer(&all.readers[0], 1.0).is_ok());
+    assert!(token.failure().is_none());
+    assert!(query.scorer(&all.readers[0], 1.0).is_err());
+    assert!(token.failure().is_some());
 }

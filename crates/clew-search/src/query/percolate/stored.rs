@@ -183,9 +183,12 @@ impl<'a> Waiting<'a> {
     /// The documents that a stored query matches. One that fits the mapping no more matches none.
     pub(crate) fn matches(&self, query: &Query, now_ms: i64) -> Result<Vec<Matched>, QueryError> {
         match self.matcher.matches(query, now_ms) {
-            Err(error @ (QueryError::Index(_) | QueryError::Io(_) | QueryError::Stopped)) => {
-                Err(error)
-            }
+            Err(
+                error @ (QueryError::Index(_)
+                | QueryError::Io(_)
+                | QueryError::Memory(_)
+                | QueryError::Stopped),
+            ) => Err(error),
             Err(_) => Ok(Vec::new()),
             found => found,
         }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use clew_query::{KnnQuery, QueryError};
+use clew_platform::Pace;
+use clew_query::{KnnQuery, QueryError, unless_stopped};
 use tantivy::DocId;
 
 use super::VectorStage;
@@ -27,6 +28,8 @@ impl VectorStage<'_> {
                 *bits = self.admitted(at, bits, &filter[at]);
             }
         }
+        // Sets that were left half done are good for nothing.
+        unless_stopped()?;
         let all: usize = objects.iter().map(|bits| bits.count() as usize).sum();
         let Some(wanted) = knn.k else {
             return self.knn.resolve(knn, Some(&objects));
@@ -88,6 +91,7 @@ impl VectorStage<'_> {
     /// The nested objects of a path that belong to living documents, one set per segment.
     fn living_objects(&self, path: &str) -> Vec<SegmentBits> {
         let snapshot = self.snapshot;
+        let mut pace = Pace::default();
         let living = snapshot.readers.iter().enumerate().map(|(at, reader)| {
             let mut bits = SegmentBits::empty(reader.max_doc());
             let blocks = snapshot.blocks(at);
@@ -98,7 +102,8 @@ impl VectorStage<'_> {
                     let root = blocks.root_of(*row);
                     root.is_some_and(|root| alive.is_none_or(|alive| alive.is_alive(root)))
                 };
-                rows.iter().filter(lives).for_each(|row| bits.insert(row));
+                let rows = rows.iter().take_while(|_| !pace.is_over());
+                rows.filter(lives).for_each(|row| bits.insert(row));
             }
             bits
         });
@@ -110,7 +115,8 @@ impl VectorStage<'_> {
         let reader = &self.snapshot.readers[segment];
         let mut bits = SegmentBits::empty(reader.max_doc());
         let blocks = self.snapshot.blocks(segment);
-        for row in objects.iter() {
+        let mut pace = Pace::default();
+        for row in objects.iter().take_while(|_| !pace.is_over()) {
             let root = blocks.and_then(|blocks| blocks.root_of(row));
             if filter.contains(row) || root.is_some_and(|root| filter.contains(root)) {
                 bits.insert(row);

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits, MemoryPurpose};
 use clew_query::{
     Bool, BoostMode, FieldBoost, FunctionKind, FunctionScore, JoinScore, NestedQuery, QueryString,
     ScoreFunction, ScoreMode,
@@ -128,6 +129,29 @@ fn a_clause_is_searched_for_once_however_often_it_stands_in_the_queries() {
         searched(&[&all_of(vec![inner, near(2.0, None)])]),
         [2.0, 3.0]
     );
+}
+
+#[test]
+fn what_clauses_have_found_is_booked() {
+    let (snapshot, _) = shard(3);
+    let noting = Noting::default();
+    let stage = VectorStage {
+        snapshot: &snapshot,
+        now_ms: 0,
+        knn: &noting,
+    };
+    // Two clauses find a document in each of five segments.
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: 100,
+        ..MemoryLimits::none()
+    });
+    let token = CancellationToken::new().part_with(account.open(MemoryPurpose::Searches));
+    let _entered = token.enter();
+    let two = all_of(vec![near(2.0, None), near(3.0, None)]);
+    stage.answers(&two).unwrap();
+    assert_eq!(account.total().used, 80);
+    let more = stage.answers(&near(4.0, None));
+    assert!(matches!(more, Err(QueryError::Memory(_))));
 }
 
 #[test]

@@ -10,13 +10,13 @@ use clew_query::{
 use clew_schema::FieldKind;
 use clew_vector::SparseEntry;
 
-use super::{ClauseAnswer, VectorAnswers, VectorStage};
+use super::{ClauseAnswer, ClauseHits, VectorAnswers, VectorStage};
 use crate::query::compile::{
     CLAUSES_MAX, DEPTH_MAX, TOKENS_MAX, fields_with_values, has_relatives, is_none, measure_clause,
     measured_field, plan_nested, search_fields,
 };
 use crate::query::matching_within;
-use crate::query::resolver::SegmentHits;
+use crate::query::resolver::{SegmentHits, book_hits};
 use crate::segments::SegmentBits;
 
 /// Whether a measure may be less than nothing: scores may not, parts of them may.
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
         self.answers.nearest.push(ClauseAnswer {
             clause: knn.clone(),
             scope: scope.map(str::to_string),
-            hits: Arc::new(self.stage.by_segment(found)),
+            hits: self.booked(found)?,
         });
         Ok(())
     }
@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
         self.answers.products.push(ClauseAnswer {
             clause: sparse.clone(),
             scope: scope.map(str::to_string),
-            hits: Arc::new(self.stage.by_segment(found)),
+            hits: self.booked(found)?,
         });
         Ok(())
     }
@@ -158,7 +158,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let docs = self.documents(&scored.query, scope)?;
-        let mut found = vec![SegmentHits::new(); snapshot.readers.len()];
+        let rows = docs.iter().map(|docs| docs.count() as usize);
+        let mut found: Vec<_> = rows.map(SegmentHits::with_capacity).collect();
         let mut each = |segment: usize, doc, vector: &[f32]| {
             let measured = scored.measure.between(&scored.vector, vector);
             found[segment].push((doc, scored.formula.apply(measured)));
@@ -176,9 +177,15 @@ impl<'a> Walk<'a> {
         self.answers.scored.push(ClauseAnswer {
             clause: scored.clone(),
             scope: scope.map(str::to_string),
-            hits: Arc::new(self.stage.by_segment(found)),
+            hits: self.booked(found)?,
         });
         Ok(())
+    }
+
+    /// What a clause has found, which is kept until the search is over.
+    fn booked(&self, found: Vec<SegmentHits>) -> Result<ClauseHits, QueryError> {
+        book_hits(&found)?;
+        Ok(Arc::new(self.stage.by_segment(found)))
     }
 
     /// The documents with a vector, where a clause asks which have a value.
