@@ -235,7 +235,7 @@ fn joined_dates(
     plan: &dyn Planned,
     buckets: Buckets,
 ) -> Result<Buckets, AggError> {
-    let by_parent = buckets.by_parent();
+    let by_parent = buckets.by_parent()?;
     let whole = |number: &u32| match buckets.table.keys()[*number as usize] {
         Key::I64(key) => key,
         _ => 0,

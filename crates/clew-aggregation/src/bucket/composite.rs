@@ -335,7 +335,7 @@ fn cut_page(
     buckets: &mut Buckets,
     parent_count: usize,
 ) -> Result<(), AggError> {
-    let by_parent = buckets.by_parent();
+    let by_parent = buckets.by_parent()?;
     let mut keep = vec![false; buckets.table.len()];
     let mut pace = Pace::default();
     for parent in 0..parent_count {

@@ -39,7 +39,7 @@ fn add_unmatched(buckets: &mut Buckets, parent_count: usize) -> Result<(), AggEr
 }
 
 fn cut(terms: &TermsPlan, buckets: &mut Buckets, parent_count: usize) -> Result<(), AggError> {
-    let by_parent = buckets.by_parent();
+    let by_parent = buckets.by_parent()?;
     let comparison = Comparison::new(buckets, &terms.order)?;
     let mut keep = vec![false; buckets.table.len()];
     let mut left_out = Vec::with_capacity(parent_count);

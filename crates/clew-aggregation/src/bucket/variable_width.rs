@@ -70,7 +70,7 @@ fn joined_clusters(
     plan: &dyn Planned,
     buckets: Buckets,
 ) -> Result<Buckets, AggError> {
-    let by_parent = buckets.by_parent();
+    let by_parent = buckets.by_parent()?;
     let parents = buckets.table.parent_count();
     let mut table: KeyTable<Key> = KeyTable::default();
     let mut counts: Vec<u64> = Vec::new();

@@ -1,6 +1,6 @@
 //! Buckets as they are counted: their keys and parents, what is nested in them, and what some aggregations note besides.
 
-use clew_platform::Pace;
+use clew_platform::{Pace, Reservation, book_for_a_while};
 use clew_query::aggregation::Heuristic;
 use clew_query::{AggError, go_on_reducing};
 use serde::{Deserialize, Serialize};
@@ -201,7 +201,10 @@ impl Buckets {
     }
 
     /// The bucket numbers of each parent, in order of number.
-    pub(crate) fn by_parent(&self) -> ByParent {
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub(crate) fn by_parent(&self) -> Result<ByParent, AggError> {
         ByParent::of(self.table.parents())
     }
 }
@@ -211,11 +214,14 @@ impl Buckets {
 pub(crate) struct ByParent {
     starts: Vec<u32>,
     numbers: Vec<u32>,
+    _memory: Option<Reservation>,
 }
 
 impl ByParent {
-    pub(crate) fn of(parents: &[u32]) -> Self {
+    fn of(parents: &[u32]) -> Result<Self, AggError> {
         let count = parents.iter().max().map_or(0, |max| *max as usize + 1);
+        let held = 2 * (count + 1) + parents.len();
+        let memory = book_for_a_while(held * size_of::<u32>()).map_err(AggError::Memory)?;
         let mut starts = vec![0_u32; count + 1];
         for parent in parents {
             starts[*parent as usize + 1] += 1;
@@ -230,7 +236,11 @@ impl ByParent {
             numbers[*at as usize] = number;
             *at += 1;
         }
-        ByParent { starts, numbers }
+        Ok(ByParent {
+            starts,
+            numbers,
+            _memory: memory,
+        })
     }
 
     pub(crate) fn of_parent(&self, parent: u32) -> &[u32] {

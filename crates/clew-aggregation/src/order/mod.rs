@@ -5,6 +5,7 @@ pub(crate) mod path;
 
 use std::cmp::Ordering;
 
+use clew_platform::{Reservation, book_for_a_while};
 use clew_query::AggError;
 use clew_query::aggregation::{Direction, Heuristic};
 
@@ -27,6 +28,7 @@ pub(crate) struct Row {
 pub(crate) struct Comparison<'a> {
     buckets: &'a Buckets,
     criteria: Vec<Criterion>,
+    _memory: Option<Reservation>,
 }
 
 struct Criterion {
@@ -48,8 +50,14 @@ impl<'a> Comparison<'a> {
     /// By these criteria, the first one first.
     ///
     /// # Errors
-    /// As [`Buckets::scores`].
+    /// As [`Buckets::scores`]; when there is no memory for the metrics.
     pub(crate) fn new(buckets: &'a Buckets, order: &[PlannedOrder]) -> Result<Self, AggError> {
+        let metrics = order.iter().filter(|one| match one.by {
+            By::Count | By::Key => false,
+            By::Score(_) | By::Metric { .. } => true,
+        });
+        let bytes = metrics.count() * buckets.table.len() * size_of::<f64>();
+        let memory = book_for_a_while(bytes).map_err(AggError::Memory)?;
         let criterion = |one: &PlannedOrder| -> Result<Criterion, AggError> {
             Ok(Criterion {
                 what: match &one.by {
@@ -68,6 +76,7 @@ impl<'a> Comparison<'a> {
         Ok(Comparison {
             buckets,
             criteria: criteria.collect::<Result<_, AggError>>()?,
+            _memory: memory,
         })
     }
 

@@ -3,10 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroI64;
 
-use clew_platform::{MemoryAccount, MemoryLimits, MemoryPurpose};
+use clew_platform::{CancellationToken, MemoryAccount, MemoryLimits, MemoryPurpose};
 use clew_query::{AggError, AggErrorKind};
 
 use super::*;
+use crate::counted::buckets::Buckets;
+use crate::value::key::{Key, KeyTable};
 use clew_query::aggregation::*;
 
 fn refusal(spec: AggSpec) -> AggError {
@@ -242,4 +244,43 @@ fn an_index_without_the_field_adds_nothing_to_one_with_it() {
     };
     assert_eq!(terms.kind, TermsKind::Text);
     assert_eq!(terms.buckets.len(), 1);
+}
+
+/// A token of work that may take so much.
+fn with_memory(bytes: usize) -> CancellationToken {
+    let account = MemoryAccount::new(MemoryLimits {
+        searches: bytes,
+        ..MemoryLimits::none()
+    });
+    CancellationToken::new().part_with(account.open(MemoryPurpose::Searches))
+}
+
+#[test]
+fn many_aggregations_are_booked_before_they_count_anything() {
+    let many = |count: usize| -> Vec<NamedAgg> {
+        let max = |number: usize| {
+            let spec = AggSpec::Max(Source::field("code"));
+            named(&format!("m{number}"), spec, Vec::new())
+        };
+        (0..count).map(max).collect()
+    };
+    let shards = vec![vec![vec![Doc::default()]]];
+    let token = with_memory(32 << 10);
+    let _entered = token.enter();
+    assert!(try_run(&shards, &many(1)).is_ok());
+    let error = try_run(&shards, &many(100)).unwrap_err();
+    assert!(matches!(error, AggError::Memory(_)), "{error}");
+}
+
+#[test]
+fn lists_of_the_buckets_of_each_parent_are_booked() {
+    let mut table = KeyTable::default();
+    for key in 0..1_000 {
+        table.number(0, Key::I64(key));
+    }
+    let buckets = Buckets::of(table, vec![1; 1_000], Vec::new());
+    assert_eq!(buckets.by_parent().unwrap().of_parent(0).len(), 1_000);
+    let token = with_memory(4_000);
+    let _entered = token.enter();
+    assert!(buckets.by_parent().is_err());
 }

@@ -82,7 +82,7 @@ fn node_of<'a>(plan: &'a Plan, partial: &'a Partial) -> Result<Node<'a>, AggErro
     };
     if let (Op::Bucket(bucket), Partial::Buckets(buckets)) = (&plan.op, partial) {
         let order = bucket.as_bucket().order();
-        node.by_parent = buckets.by_parent();
+        node.by_parent = buckets.by_parent()?;
         let comparison = order.map(|order| Comparison::new(buckets, order));
         node.comparison = comparison.transpose()?;
         let subs = plan.subs.iter().zip(&buckets.subs);

@@ -1,7 +1,9 @@
 //! What searches fail with where nobody can be told, in scripts, and where memory is wanted deep in a query: it stops the
 //! token that the thread works under, and whoever began the work asks that for the reason.
 
-use clew_platform::{CancellationToken, MemoryExceeded, MemoryPurpose};
+use std::sync::Arc;
+
+use clew_platform::{CancellationToken, MemoryAccount, MemoryExceeded, MemoryPurpose};
 use clew_query::{QueryError, ScriptError};
 
 use crate::search::pinned::PinnedShard;
@@ -14,17 +16,28 @@ pub fn telling<T, E: From<QueryError>>(work: impl FnOnce() -> Result<T, E>) -> R
     told(&CancellationToken::current().part(), work)
 }
 
+/// The same. What the work books deep within is taken of the account, and given back at its end.
+///
+/// # Errors
+/// What a script failed with, or the memory that there was none of; else those of the work.
+pub(crate) fn telling_booked<T, E: From<QueryError>>(
+    account: &Arc<MemoryAccount>,
+    work: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let memory = account.open(MemoryPurpose::Searches);
+    told(&CancellationToken::current().part_with(memory), work)
+}
+
 impl PinnedShard {
-    /// The same over the shard's documents. What the work books deep within is booked for it, and given back at its end.
+    /// The same for work over the shard's documents.
     ///
     /// # Errors
-    /// What a script failed with, or the memory that there was none of; else those of the work.
+    /// As [`telling_booked`].
     pub(crate) fn telling<T, E: From<QueryError>>(
         &self,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
-        let memory = self.shard.memory().open(MemoryPurpose::Searches);
-        told(&CancellationToken::current().part_with(memory), work)
+        telling_booked(self.shard.memory(), work)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::search::fetch::Lookup;
 use crate::search::leaf::{Moment, ShardAnswer, ShardQuestion, millis};
 use crate::search::pinned::{PinnedShard, weighed_together};
 use crate::search::request::{SearchRequest, SearchResponse, ShardCounts};
+use crate::search::scripts::telling_booked;
 use crate::search::times::{Times, unless_cancelled, unless_late};
 
 mod gathered;
@@ -212,7 +213,8 @@ impl Inner {
         let aggs = match aggs {
             None => Some((Vec::new(), Vec::new())),
             Some(partial) => unless_late(&times.to_find, || {
-                self.agg_results(partial, request, targets, (now_ms, &memory))
+                let made = || self.agg_results(partial, request, targets, (now_ms, &memory));
+                telling_booked(&self.memory, made)
             })?,
         };
         let watch = self.stopwatch(request);
