@@ -19,7 +19,8 @@ mod tests;
 
 use std::collections::HashMap;
 
-use clew_query::{Bool, FieldStep, Query};
+use clew_engine::EngineError;
+use clew_query::{Bool, FieldStep, Query, unless_stopped};
 
 use crate::collection::{Collection, Field, StructField};
 use crate::error::{MilvusError, Result};
@@ -101,15 +102,22 @@ pub(crate) struct Parsed {
 /// Reads an expression.
 ///
 /// # Errors
-/// What is wrong with it, with line and column.
+/// What is wrong with it, with line and column; once the request is over.
 pub(crate) fn parse(text: &str) -> Result<Parsed> {
     let syntax = |error: ExprError| ExprError {
         reason: format!("invalid expression: {text}: {}", error.reason),
         ..error
     };
-    let expr = parse::parse(text).map_err(|error| syntax(error).told(text))?;
+    let expr = unless_left_off(parse::parse(text))?;
+    let expr = expr.map_err(|error| syntax(error).told(text))?;
     let text = text.to_string();
     Ok(Parsed { text, expr })
+}
+
+/// What was read or lowered, right or wrong, unless it was left off half-way.
+fn unless_left_off<T>(read: T) -> Result<T> {
+    unless_stopped().map_err(EngineError::from)?;
+    Ok(read)
 }
 
 /// What a value of a list takes: in the tree, in the query and its copies, and as a term.
@@ -133,13 +141,13 @@ pub(crate) fn memory_bytes(text: &str, values: &HashMap<String, TemplateValue>) 
         ..SHORT_BYTES => 0,
         length => COPIES * length + item_bytes * text.matches(',').count(),
     };
-    own + templates::memory_bytes(values, item_bytes)
+    own.saturating_add(templates::memory_bytes(text, values, item_bytes))
 }
 
 /// The query that an expression means in a collection.
 ///
 /// # Errors
-/// For fields that are not there, values that do not fit theirs, and template values that are missing.
+/// For fields that are not there, values that do not fit theirs, and template values that are missing; once the request is over.
 pub(crate) fn lower(
     parsed: &Parsed,
     collection: &Collection,
@@ -150,7 +158,7 @@ pub(crate) fn lower(
         let expr = resolved.as_ref().unwrap_or(&parsed.expr);
         lower::lower(expr, collection, templates)
     });
-    lowered.map_err(|error| error.told(&parsed.text))
+    unless_left_off(lowered)?.map_err(|error| error.told(&parsed.text))
 }
 
 /// The condition that an expression has for the structs of a field by themselves, as `element_filter` says it.
@@ -163,7 +171,7 @@ pub(crate) fn element_filter(
     templates: &Templates,
 ) -> Result<Option<Query>> {
     let found = lower::element_filter(&parsed.expr, (collection, field), templates);
-    found.map_err(|error| error.told(&parsed.text))
+    unless_left_off(found)?.map_err(|error| error.told(&parsed.text))
 }
 
 /// Refuses an expression, or none, that does not hold the partition key to one value.
@@ -187,7 +195,7 @@ pub(crate) fn keys_of(
     templates: &Templates,
 ) -> Result<Option<Vec<String>>> {
     let keys = lower::keys_of(&parsed.expr, primary, templates);
-    keys.map_err(|error| error.told(&parsed.text))
+    unless_left_off(keys)?.map_err(|error| error.told(&parsed.text))
 }
 
 /// The member of documents that a path of an expression leads into, and the way there; none where the text is no path.

@@ -60,9 +60,10 @@ impl Templates {
     }
 }
 
-/// Memory that the values of long lists take beside what the request takes, so many bytes for each, as
-/// [`super::memory_bytes`] has it.
+/// Memory that the values of long lists take beside what the request takes, so many bytes for each wherever the expression
+/// names it, as [`super::memory_bytes`] has it.
 pub(super) fn memory_bytes(
+    text: &str,
     values: &HashMap<String, proto::TemplateValue>,
     item_bytes: usize,
 ) -> usize {
@@ -73,9 +74,19 @@ pub(super) fn memory_bytes(
         }
         _ => 0,
     };
-    let items: usize = values.values().map(items_of).sum();
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for rest in text.split('{').skip(1) {
+        if let Some((name, _)) = rest.split_once('}') {
+            *named.entry(name.trim()).or_default() += 1;
+        }
+    }
+    let items = values.iter().map(|(name, value)| {
+        let times = named.get(name.as_str()).copied().unwrap_or(1);
+        items_of(value).saturating_mul(times)
+    });
+    let items = items.fold(0, usize::saturating_add);
     match items > SHORT_ITEMS {
-        true => item_bytes * items,
+        true => items.saturating_mul(item_bytes),
         false => 0,
     }
 }

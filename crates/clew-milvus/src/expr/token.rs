@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use clew_platform::Pace;
+
 use super::ExprError;
 
 /// Longest expression, in bytes: long lists of keys are usual.
@@ -54,10 +56,10 @@ impl<'t> Words<'t> {
                 format!("the expression is longer than {BYTES_MAX} bytes"),
             ));
         }
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = Reader::new(text);
         while reader.word()?.1 != Token::End {}
         let mut words = Words {
-            reader: Reader { text, at: 0 },
+            reader: Reader::new(text),
             window: VecDeque::with_capacity(AHEAD + 1),
             next: 0,
         };
@@ -111,10 +113,23 @@ impl<'t> Words<'t> {
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    pace: Pace,
 }
 
 impl<'t> Reader<'t> {
+    fn new(text: &'t str) -> Self {
+        Reader {
+            text,
+            at: 0,
+            pace: Pace::default(),
+        }
+    }
+
+    /// The next word; the end, too, once the request is over, for which whoever reads the expression asks.
     fn word(&mut self) -> Result<(usize, Token), ExprError> {
+        if self.pace.is_over() {
+            return Ok((self.at, Token::End));
+        }
         self.skip_space();
         Ok((self.at, self.token()?))
     }

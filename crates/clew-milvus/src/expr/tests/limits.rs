@@ -1,10 +1,15 @@
 //! Long expressions become queries that the engine takes.
 
+use clew_platform::CancellationToken;
 use clew_query::{Bool, Query};
 use serde_json::json;
 
 use super::oracle::collection;
-use crate::expr::{Templates, lower, parse};
+use crate::error::MilvusError;
+use crate::expr::{Templates, lower, memory_bytes, parse};
+use crate::proto::{
+    LongArray, TemplateArrayValue, TemplateValue, template_array_value, template_value,
+};
 
 fn lowered(text: &str) -> crate::error::Result<Query> {
     lower(&parse(text)?, &collection(), &Templates::default())
@@ -318,4 +323,29 @@ fn a_negated_match_leaves_out_rows_without_a_text() {
         boost: 1.0,
     };
     assert!(query.children().contains(&&exists), "{query:?}");
+}
+
+#[test]
+fn expressions_are_read_for_somebody_alone() {
+    let text = format!("l in {}", list(2_000));
+    let parsed = parse(&text).unwrap();
+    let token = CancellationToken::new();
+    token.cancel("the client has gone");
+    let _entered = token.enter();
+    assert!(matches!(parse(&text), Err(MilvusError::Unavailable(_))));
+    let lowered = lower(&parsed, &collection(), &Templates::default());
+    assert!(matches!(lowered, Err(MilvusError::Unavailable(_))));
+}
+
+#[test]
+fn a_list_beside_an_expression_is_booked_wherever_that_names_it() {
+    let data = template_array_value::Data::LongData(LongArray {
+        data: vec![1; 10_000],
+    });
+    let list = TemplateArrayValue { data: Some(data) };
+    let val = Some(template_value::Val::ArrayVal(list));
+    let values = [("t".to_string(), TemplateValue { val })].into();
+    let once = memory_bytes("l in {t}", &values);
+    assert!(once > 1_000_000);
+    assert_eq!(memory_bytes("l in {t} or d in { t }", &values), 2 * once);
 }
