@@ -1,31 +1,52 @@
 //! JSON whose objects have each name once: a second value of a name would silently stand in the place of the first.
 
+use std::cell::RefCell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use clew_engine::EngineError;
+use clew_platform::Pace;
+use clew_query::unless_stopped;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-/// Reads a body.
+use crate::http::error::ApiError;
+
+/// Reads a body, or a line of one.
 ///
 /// # Errors
-/// What is no JSON, or names a member of an object twice; with line and column.
-pub(crate) fn from_slice(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(text).map(|Unique(value)| value)
+/// What is no JSON, or names a member of an object twice, in OpenSearch's words; once the request is over.
+pub(crate) fn read(text: &[u8]) -> Result<Value, ApiError> {
+    let read = from_slice(text);
+    // What was left off half-way is no error of the text.
+    unless_stopped().map_err(EngineError::from)?;
+    read.map_err(|error| ApiError::malformed_text(text, &error))
 }
 
-/// A value in which no object has a name twice.
-struct Unique(Value);
+fn from_slice(text: &[u8]) -> Result<Value, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let pace = RefCell::default();
+    let value = Unique(&pace).deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
 
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Unique)
+/// Reads a value in which no object has a name twice, as long as somebody waits for it.
+#[derive(Clone, Copy)]
+struct Unique<'p>(&'p RefCell<Pace>);
+
+impl<'de> DeserializeSeed<'de> for Unique<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        if self.0.borrow_mut().is_over() {
+            return Err(D::Error::custom("nobody waits for it"));
+        }
+        deserializer.deserialize_any(self)
     }
 }
 
-struct UniqueVisitor;
-
-impl<'de> Visitor<'de> for UniqueVisitor {
+impl<'de> Visitor<'de> for Unique<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
@@ -62,7 +83,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
-        while let Some(Unique(item)) = seq.next_element()? {
+        while let Some(item) = seq.next_element_seed(self)? {
             items.push(item);
         }
         Ok(Value::Array(items))
@@ -77,8 +98,7 @@ impl<'de> Visitor<'de> for UniqueVisitor {
                     return Err(A::Error::custom(told));
                 }
                 Entry::Vacant(place) => {
-                    let Unique(value) = map.next_value()?;
-                    place.insert(value);
+                    place.insert(map.next_value_seed(self)?);
                 }
             }
         }
@@ -88,6 +108,8 @@ impl<'de> Visitor<'de> for UniqueVisitor {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::CancellationToken;
+
     use super::*;
 
     #[test]
@@ -116,5 +138,17 @@ mod tests {
             assert!(error.starts_with(&told), "{error}");
         }
         assert!(from_slice(br#"{"a":{"b":1},"c":{"b":1}}"#).is_ok());
+    }
+
+    #[test]
+    fn a_body_is_read_for_somebody_alone() {
+        let text = format!("[{}1]", "1,".repeat(3_000));
+        assert!(read(text.as_bytes()).is_ok());
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert!(from_slice(text.as_bytes()).is_err());
+        let error = read(b"[").unwrap_err();
+        assert!(error.reason().contains("stopped"), "{}", error.reason());
     }
 }

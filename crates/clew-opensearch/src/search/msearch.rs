@@ -296,7 +296,7 @@ fn item(call: &Call, header: &[u8], body: &[u8]) -> Result<Item, ApiError> {
         }
         call.memory.take_json(line)?;
         call.memory.take(words_bytes(line.len()))?;
-        unique_json::from_slice(line).map_err(|error| ApiError::malformed_text(line, &error))
+        unique_json::read(line)
     };
     let header = read(header)?;
     let mut item = Item {

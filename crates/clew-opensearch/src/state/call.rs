@@ -156,16 +156,14 @@ impl Call {
     /// The body as JSON; `None` when there is none.
     ///
     /// # Errors
-    /// What is no JSON, or takes more memory than there is beside others.
+    /// What is no JSON, or takes more memory than there is beside others; once the request is over.
     pub fn json(&self) -> Result<Option<Value>, ApiError> {
         self.while_others_go_on(|| {
             if self.body.iter().all(u8::is_ascii_whitespace) {
                 return Ok(None);
             }
             self.memory.take_json(&self.body)?;
-            unique_json::from_slice(&self.body)
-                .map(Some)
-                .map_err(|error| ApiError::malformed_text(&self.body, &error))
+            unique_json::read(&self.body).map(Some)
         })
     }
 
