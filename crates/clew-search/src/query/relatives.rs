@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use clew_platform::{Pace, Reservation, book_for_a_while};
+use clew_platform::{Pace, Reservation, book_for_a_while, sorted_while_wanted};
 use clew_query::{JoinScore, QueryError, go_on_in_set, unless_stopped};
 use clew_schema::{MappedField, Mapping};
 use tantivy::columnar::StrColumn;
@@ -178,7 +178,7 @@ impl<'a> JoinRelation<'a> {
             let with_id = postings(reader, ids, known.iter().map(|(_, id, _)| *id))?;
             self.only_of(reader, with_id, &of_kind)?
         };
-        docs.sort_unstable();
+        docs = sorted_while_wanted(docs, DocId::cmp).ok_or(QueryError::Stopped)?;
         docs.dedup();
         Ok(docs)
     }

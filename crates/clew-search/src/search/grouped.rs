@@ -13,7 +13,7 @@ use tantivy::{DocId, SegmentReader};
 use super::cursor::{KeyCursor, Slot};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
-use super::sorted::{Kept, TIME_TO_JOIN};
+use super::sorted::{Kept, TIME_TO_JOIN, in_order};
 use crate::search::nested_sort::SortOrder;
 use crate::snapshot::Snapshot;
 
@@ -175,7 +175,8 @@ impl<'a> GroupedTop<'a> {
             });
         }
         let sort = self.sort;
-        self.hits.sort_by(|a, b| compare_hits(&sort, a, b));
+        let hits = std::mem::take(&mut self.hits);
+        self.hits = in_order(hits, |a, b| compare_hits(&sort, a, b));
         keep_firsts(&mut self.hits, |hit| hit.group.as_ref());
         self.hits.truncate(self.limit);
         Ok(())

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use super::grouped::keep_firsts;
 use super::hit::ShardHit;
 use super::request::ShardResult;
+use super::sorted::in_order;
 use super::total::{Total, TrackTotal};
 use crate::search::hit::MergedHit;
 use clew_query::{SortKey, compare_rows};
@@ -25,7 +26,7 @@ pub struct MergedHits {
 }
 
 /// Hits in order; equal ones by shard, then segment, then document. Of those with the same group
-/// only the first stays.
+/// only the first stays. There are none once nobody wants them any more.
 pub fn merge_hits(
     results: Vec<ShardResult>,
     sort: &[SortKey],
@@ -39,12 +40,14 @@ pub fn merge_hits(
         .max_by(f32::total_cmp);
     let timed_out = results.iter().any(|result| result.timed_out);
     let terminated_early = results.iter().any(|result| result.terminated_early);
-    let mut hits: Vec<MergedHit> = (0..)
+    let hits: Vec<MergedHit> = (0..)
         .zip(results)
         .flat_map(|(shard, result)| result.hits.into_iter().map(move |hit| (shard, hit)))
         .map(|(shard, hit)| MergedHit { shard, hit })
         .collect();
-    hits.sort_by(|a, b| compare_hits(sort, &a.hit, &b.hit).then(a.shard.cmp(&b.shard)));
+    let mut hits = in_order(hits, |a, b| {
+        compare_hits(sort, &a.hit, &b.hit).then(a.shard.cmp(&b.shard))
+    });
     keep_firsts(&mut hits, |hit| hit.hit.group.as_ref());
     let hits = hits
         .into_iter()

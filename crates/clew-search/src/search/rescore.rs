@@ -9,6 +9,7 @@ use tantivy::{DocId, DocSet, SegmentReader};
 use super::hit::ShardHit;
 use super::merge::compare_hits;
 use super::request::ShardResult;
+use super::sorted::in_order;
 use crate::query::{CompileContext, QueryRecorder, plan_recorded};
 
 /// How two scores become one.
@@ -86,8 +87,10 @@ pub fn rescore(
             None => first,
         });
     }
-    let (head, _) = result.hits.split_at_mut(window);
-    head.sort_by(|a: &ShardHit, b: &ShardHit| compare_hits(&[], a, b));
+    let tail = result.hits.split_off(window);
+    let head = std::mem::take(&mut result.hits);
+    result.hits = in_order(head, |a: &ShardHit, b: &ShardHit| compare_hits(&[], a, b));
+    result.hits.extend(tail);
     result.max_score = result
         .hits
         .iter()

@@ -1,9 +1,10 @@
 //! The first documents under sort keys: a heap per segment, joined as segments end.
 
+use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use clew_platform::{Pace, overdue};
+use clew_platform::{Pace, overdue, sorted_while};
 use clew_query::{Order, QueryError, SortKey, SortValue};
 use tantivy::{DocId, SegmentReader};
 
@@ -16,6 +17,11 @@ use crate::snapshot::Snapshot;
 
 /// When the time is up, hits that were found may be joined with the others for so long; those behind are left out then.
 pub(super) const TIME_TO_JOIN: Duration = Duration::from_millis(50);
+
+/// Hits in order; none of them once nobody wants them any more, or where there was no time to join them.
+pub(super) fn in_order<T>(hits: Vec<T>, compare: impl FnMut(&T, &T) -> Ordering) -> Vec<T> {
+    sorted_while(hits, compare, || !overdue(TIME_TO_JOIN)).unwrap_or_default()
+}
 
 /// What is kept of a document; the greatest comes last in the order of hits.
 type Row = (Vec<Slot>, DocId, ScoreBits);
@@ -157,7 +163,7 @@ impl<'a> SortedTop<'a> {
         };
         let mut pace = Pace::default();
         let mut before: Option<Vec<Slot>> = None;
-        for (slots, doc, score) in current.heap.into_sorted_vec() {
+        for (slots, doc, score) in in_order(current.heap.into_vec(), Ord::cmp) {
             if pace.is_over() && overdue(TIME_TO_JOIN) {
                 break;
             }
@@ -191,8 +197,10 @@ impl<'a> SortedTop<'a> {
 
     fn put_in_order(&mut self) {
         let keys = self.keys;
-        self.hits
-            .sort_by(|a, b| compare_hits(&keys, a, b).then(a.segment.cmp(&b.segment)));
+        let hits = std::mem::take(&mut self.hits);
+        self.hits = in_order(hits, |a, b| {
+            compare_hits(&keys, a, b).then(a.segment.cmp(&b.segment))
+        });
         self.hits.truncate(self.limit);
     }
 

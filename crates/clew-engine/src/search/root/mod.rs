@@ -208,6 +208,7 @@ impl Inner {
             memory: collected,
         } = Gathered::of(request, targets, answers)?;
         let (merged, ranking) = ranking::merged(request, results, &parts)?;
+        unless_cancelled()?;
         let hybrid = request.control.hybrid.as_ref();
         let memory = Mutex::new(self.memory.open(MemoryPurpose::Searches));
         let aggs = match aggs {

@@ -1,7 +1,7 @@
 //! Features under a mapping. A feature's documents are found by its term, and its weight is where
 //! the term stands in them; a feature of its own field is a column.
 
-use clew_platform::Pace;
+use clew_platform::{Pace, sorted_while_wanted};
 use clew_query::{FeatureCurve, QueryError, RankFeature, SparseVector, go_on_in_set};
 use clew_schema::{FieldKind, FloatKind, MappedField, feature_code, feature_weight};
 use tantivy::columnar::Column;
@@ -257,7 +257,7 @@ fn sums(
             *score += factor * feature_weight(code);
         })?;
     }
-    found.sort_unstable();
+    let mut found = sorted_while_wanted(found, DocId::cmp).ok_or(QueryError::Stopped)?;
     found.dedup();
     Ok(found
         .into_iter()

@@ -116,6 +116,13 @@ fn hits_of_several_shards_merge_into_one_order() {
         .map(|hit| (hit.shard, hit.hit))
         .collect();
     assert_eq!(have, want);
+    let for_nobody = results();
+    let token = CancellationToken::new();
+    token.cancel("by user request");
+    let entered = token.enter();
+    let merged_for_nobody = merge_hits(for_nobody, &[], 5..15, track);
+    assert!(merged_for_nobody.hits.is_empty());
+    drop(entered);
     let sum: u64 = results().iter().map(|result| result.total.value).sum();
     assert_eq!(
         merged.total,
