@@ -1,6 +1,9 @@
 //! `_source` filtering: which paths of a document's JSON are given back. What is kept is spliced
 //! from the stored bytes, so numbers come back digit by digit as they were sent.
 
+use std::cell::RefCell;
+
+use clew_platform::Pace;
 use clew_schema::glob::matches as glob;
 use clew_schema::text_of;
 use serde_json::Value;
@@ -109,7 +112,11 @@ impl SourceFilter {
             json.raw(source);
             return;
         };
-        let paths = Paths { includes, excludes };
+        let paths = Paths {
+            includes,
+            excludes,
+            pace: Pace::of_lists(includes.len() + excludes.len()).into(),
+        };
         let kept = serde_json::from_slice::<&RawValue>(source)
             .ok()
             .and_then(|raw| paths.filter(raw, "", includes.is_empty()));
@@ -142,6 +149,8 @@ fn reaches_below(pattern: &str, path: &str) -> bool {
 struct Paths<'a> {
     includes: &'a [String],
     excludes: &'a [String],
+    /// Counts members, each of which is held against all patterns. Once the request is over, those that are left are dropped.
+    pace: RefCell<Pace>,
 }
 
 impl Paths<'_> {
@@ -194,7 +203,8 @@ impl Paths<'_> {
     }
 
     fn member(&self, value: &RawValue, path: &str, parent_included: bool) -> Option<Vec<u8>> {
-        if self.excludes.iter().any(|pattern| glob(pattern, path)) {
+        let is_over = self.pace.borrow_mut().is_over();
+        if is_over || self.excludes.iter().any(|pattern| glob(pattern, path)) {
             return None;
         }
         let included = parent_included || self.includes.iter().any(|pattern| glob(pattern, path));
@@ -236,6 +246,7 @@ fn unknown_key(name: &str, value: &Value) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clew_platform::CancellationToken;
     use serde_json::json;
 
     const SOURCE: &str =
@@ -287,6 +298,17 @@ mod tests {
         assert!(keeps(json!(true)) && keeps(json!("obj")) && keeps(json!("*v")));
         assert!(!keeps(json!(false)) && !keeps(json!("a")) && !keeps(json!("obj.x")));
         assert!(!keeps(json!({"excludes": "obj"})) && !keeps(json!({"excludes": ["*.v"]})));
+    }
+
+    #[test]
+    fn members_are_held_against_patterns_for_somebody_alone() {
+        let patterns: Vec<String> = (0..100).map(|number| format!("*{number}x")).collect();
+        let filter = json!([patterns, vec!["a".to_string()]].concat());
+        check(filter.clone(), r#"{"a":1.10}"#);
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        check(filter, "{}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::net::Ipv6Addr;
 
 use clew_aggregation::DecimalFormat;
 use clew_engine::Hit;
+use clew_platform::stopped;
 use clew_schema::{
     DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, fraction_text, geo::GeoPoint,
     glob::matches as glob, parse_address, text_of,
@@ -243,7 +244,7 @@ impl FieldList {
     ) -> BTreeSet<&'m str> {
         let mut by_their_names = BTreeSet::new();
         let by_fields = |wanted: &&Wanted| wanted.asked == FieldsForm::Fields;
-        for wanted in self.wanted.iter().filter(by_fields) {
+        for wanted in while_wanted(&self.wanted).filter(by_fields) {
             for (name, field) in wanted.fields(mapping) {
                 let found = wanted.fetch(mapping, (name, field), source);
                 if !found.is_empty() {
@@ -264,7 +265,7 @@ impl FieldList {
         (by_their_names, values): (&BTreeSet<&str>, &mut Map<String, Value>),
     ) {
         let others = |wanted: &&Wanted| wanted.asked != FieldsForm::Fields;
-        for wanted in self.wanted.iter().filter(others) {
+        for wanted in while_wanted(&self.wanted).filter(others) {
             for (name, field) in wanted.fields(mapping) {
                 let is_column = wanted.asked == FieldsForm::DocValues;
                 if is_column && mapping.nested_scope(&field.path) != place {
@@ -285,6 +286,12 @@ impl FieldList {
             }
         }
     }
+}
+
+/// There may be as many patterns as fit into a body, and each is held against all fields there are. Once the request is
+/// over, those that are left are passed over.
+fn while_wanted(all: &[Wanted]) -> impl Iterator<Item = &Wanted> {
+    all.iter().take_while(|_| !stopped())
 }
 
 impl Wanted {

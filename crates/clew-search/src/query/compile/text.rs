@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use clew_analysis::{Token, is_analyzer, query_tokens};
+use clew_platform::stopped;
 use clew_query::{
     FieldBoost, FrequentWords, Match, MatchPhrase, MinimumShouldMatch, MultiMatch, MultiMatchKind,
     Operator, Pattern, Query, QueryError, Term,
@@ -326,6 +327,10 @@ pub(crate) fn search_fields(wanted: &[FieldBoost], mapping: &Mapping) -> Vec<Fie
     for (at, FieldBoost { field, boost }) in wanted.iter().enumerate() {
         if last.get(field.as_str()) != Some(&at) {
             continue;
+        }
+        // There may be as many patterns as fit into a body, and each is held against all fields there are.
+        if stopped() {
+            break;
         }
         if !field.contains('*') {
             fields.add(field, *boost);
