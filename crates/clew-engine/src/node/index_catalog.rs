@@ -26,7 +26,7 @@ use crate::catalog::record::{CatalogOperation, IndexRecord, SETTINGS_FORMAT};
 use crate::index::handle::Index;
 use crate::node::alias_change::NamesNow;
 use crate::node::engine::{Engine, Inner, Logged};
-use crate::node::resolve::is_stream;
+use crate::node::resolver::is_stream;
 use crate::node::{alias_change, data_folder};
 use crate::shard::{IndexCentres, Shard, ShardContext, ShardPlace};
 

@@ -30,6 +30,7 @@ pub(crate) mod recovery;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resolve;
+pub(crate) mod resolver;
 pub(crate) mod shard_limit;
 pub(crate) mod snapshot;
 pub(crate) mod trim;
