@@ -122,7 +122,8 @@ impl Engine {
     ///
     /// # Errors
     /// [`EngineError::IndexNotFound`] and [`EngineError::IndexClosed`] as the options say; [`EngineError::AccessDenied`] for
-    /// an index that is named and may not be opened, and [`EngineError::Blocked`] for one with a block against the purpose.
+    /// an index that is named and may not be opened, and [`EngineError::Blocked`] for one with a block against the purpose;
+    /// [`EngineError::InvalidRequest`] for more names and patterns than can be held against those there are.
     pub fn open(
         &self,
         (expression, options): (&str, ResolveOptions),
@@ -138,6 +139,7 @@ impl Engine {
             access,
             purpose,
             found: BTreeMap::new(),
+            looks: 0,
         };
         // As Java's lists between commas do, an expression ends with its last name.
         let expression = match (expression, expression.trim_end_matches(',')) {
@@ -149,7 +151,7 @@ impl Engine {
         for part in expression.split(',').map(str::trim) {
             let part = resolve_date(part, || self.inner.now_ms())?;
             match part.strip_prefix('-') {
-                Some(excluded) if wildcard_seen => resolver.exclude(excluded),
+                Some(excluded) if wildcard_seen => resolver.exclude(excluded)?,
                 _ => {
                     wildcard_seen |= part.contains('*') || part == "_all";
                     resolver.include(&part)?;

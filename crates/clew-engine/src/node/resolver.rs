@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use clew_query::unless_stopped;
 use clew_schema::glob::matches;
 
 use crate::base::access::{Access, Purpose, check_access};
@@ -12,6 +13,12 @@ use crate::node::alias_change::AliasTable;
 use crate::node::index_handle::IndexHandle;
 use crate::node::resolve::{AliasNames, ClosedNames, ResolveOptions};
 
+/// So many names are looked at for one expression: a thousand patterns are held against thousands of indexes. It comes in bodies, too,
+/// which have room for millions, and no index can be made or deleted meanwhile.
+const LOOKS_MAX: usize = 1 << 22;
+/// Between so many of them the request is asked whether it is over: some milliseconds.
+const LOOKS_BETWEEN: usize = 1 << 16;
+
 /// What an expression means, name by name.
 pub(super) struct Resolver<'a> {
     pub(super) indices: &'a BTreeMap<String, Arc<Index>>,
@@ -20,10 +27,13 @@ pub(super) struct Resolver<'a> {
     pub(super) access: &'a Access,
     pub(super) purpose: Purpose,
     pub(super) found: BTreeMap<&'a str, IndexHandle>,
+    /// Names that were looked at.
+    pub(super) looks: usize,
 }
 
 impl<'a> Resolver<'a> {
     pub(super) fn include(&mut self, part: &str) -> Result<(), EngineError> {
+        self.look_at(1)?;
         if part == "_all" || part == "*" {
             return self.include_all();
         }
@@ -39,7 +49,27 @@ impl<'a> Resolver<'a> {
         self.include_name(part)
     }
 
+    /// Counts names that are looked at next.
+    fn look_at(&mut self, names: usize) -> Result<(), EngineError> {
+        let before = self.looks / LOOKS_BETWEEN;
+        self.looks = self.looks.saturating_add(names);
+        if self.looks / LOOKS_BETWEEN > before {
+            unless_stopped()?;
+        }
+        if self.looks <= LOOKS_MAX {
+            return Ok(());
+        }
+        let (indices, aliases) = (self.indices.len(), self.aliases.len());
+        Err(EngineError::InvalidRequest {
+            reason: format!(
+                "an expression has too many names and patterns for [{indices}] indexes and [{aliases}] aliases: \
+                 more than [{LOOKS_MAX}] of their names would be looked at"
+            ),
+        })
+    }
+
     fn include_all(&mut self) -> Result<(), EngineError> {
+        self.look_at(self.indices.len())?;
         for index in self.indices.values() {
             // A stream is no hidden name, though its indexes are.
             let is_of_stream =
@@ -54,6 +84,7 @@ impl<'a> Resolver<'a> {
 
     /// How many names a pattern fits, all of which are taken.
     fn include_pattern(&mut self, pattern: &str) -> Result<usize, EngineError> {
+        self.look_at(self.indices.len() + self.aliases.len())?;
         let shows = |name: &str, hidden: bool| {
             let dots = pattern.starts_with('.') && name.starts_with('.');
             matches(pattern, name) && (!hidden || dots || self.options.wildcards.hidden)
@@ -90,6 +121,7 @@ impl<'a> Resolver<'a> {
         }
         match self.aliases.get(name) {
             Some(indices) if self.follows(name, indices) => {
+                self.look_at(indices.len())?;
                 for index in indices {
                     self.add_named(index, Some(name))?;
                 }
@@ -117,7 +149,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    pub(super) fn exclude(&mut self, pattern: &str) {
+    pub(super) fn exclude(&mut self, pattern: &str) -> Result<(), EngineError> {
+        self.look_at(self.found.len() + 1)?;
         let by_alias = |resolved: &IndexHandle| {
             let own = resolved.index().aliases.load();
             own.keys().any(|name| matches(pattern, name))
@@ -125,6 +158,7 @@ impl<'a> Resolver<'a> {
         self.found.retain(|name, resolved| {
             !(pattern == "_all" || matches(pattern, name) || by_alias(resolved))
         });
+        Ok(())
     }
 
     fn wildcards_take(&self, index: &Index) -> bool {

@@ -49,6 +49,22 @@ fn plain(node: &Node, expression: &str) -> Vec<String> {
 }
 
 #[test]
+fn an_expression_has_no_more_patterns_than_can_be_held_against_all_names() {
+    let node = Node::open(&SimDisk::new()).unwrap();
+    for name in ["a", "b", "c"] {
+        create(&node, name);
+    }
+    let resolve = |count: usize| {
+        let expression = format!("{}a", "x*,".repeat(count));
+        let found = node.named(&expression, ResolveOptions::default());
+        found.map(|found| found.len())
+    };
+    assert_eq!(resolve(10_000).unwrap(), 1);
+    let error = resolve(1_100_000).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+}
+
+#[test]
 fn changes_of_aliases_happen_together_and_survive_a_crash() {
     let disk = SimDisk::new();
     let node = Node::open(&disk).unwrap();
