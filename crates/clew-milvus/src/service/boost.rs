@@ -93,17 +93,19 @@ impl Boosts {
         let Some(score) = score else { return Ok(None) };
         let own = score.functions.iter();
         let own = own.filter(|function| ranker_of(function).eq_ignore_ascii_case(BOOST));
-        let all = own.map(|function| boost(collection, function, (templates, chance)));
-        let all: Vec<Boost> = all.collect::<Result<_>>()?;
-        if all.is_empty() {
+        let own: Vec<&FunctionSchema> = own.collect();
+        if own.is_empty() {
             return Ok(None);
         }
-        if all.len() > BOOSTS_MAX {
+        if own.len() > BOOSTS_MAX {
             return Err(MilvusError::expected(
                 format!("at most {BOOSTS_MAX} boost rankers"),
-                all.len(),
+                own.len(),
             ));
         }
+        let all = own.into_iter();
+        let all = all.map(|function| boost(collection, function, (templates, chance)));
+        let all: Vec<Boost> = all.collect::<Result<_>>()?;
         let params = pairs(score.params.clone());
         Ok(Some(Boosts {
             all,
@@ -206,7 +208,7 @@ impl Service {
         &self,
         pinned: &Pinned,
         (boosts, metric): (&Boosts, Metric),
-        mut found: Vec<Vec<Found>>,
+        found: Vec<Vec<Found>>,
     ) -> Result<Vec<Vec<Found>>> {
         let mut factors: HashMap<String, f64> = HashMap::new();
         for boost in &boosts.all {
@@ -217,13 +219,14 @@ impl Service {
                     .or_insert(factor);
             }
         }
-        for list in &mut found {
-            for one in &mut *list {
+        let with_score = boosts.with_score;
+        let boosted = move |mut list: Vec<Found>| {
+            for one in &mut list {
                 if let Some(factor) = factors.get(&one.id) {
                     // Of distances more is worse: what is added brings a row nearer.
                     let sign = if metric.is_similarity() { 1.0 } else { -1.0 };
                     let score = sign * f64::from(one.score);
-                    one.score = (sign * boosts.with_score.of(score, *factor)) as f32;
+                    one.score = (sign * with_score.of(score, *factor)) as f32;
                 }
             }
             list.sort_by(|a, b| {
@@ -233,8 +236,9 @@ impl Service {
                 };
                 best_first.then_with(|| hit_order(a, b))
             });
-        }
-        Ok(found)
+            list
+        };
+        self.each_ranking(found, boosted).await
     }
 
     /// What a ranker says of those rows that match its filter, by their keys.

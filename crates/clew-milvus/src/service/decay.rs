@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 
-use clew_engine::{Pinned, WantedField};
+use clew_engine::{EngineError, Pinned, WantedField};
+use clew_query::unless_stopped;
 
 use super::Service;
 use super::cell::{Cell, column};
 use super::fusion::{Ranking, hit_order, of_query, scaled};
-use super::search::Found;
+use super::search::{Found, are_many};
 use crate::collection::{Collection, Field, Metric, truth};
 use crate::error::{MilvusError, Result};
 use crate::proto::FunctionSchema;
@@ -231,7 +232,7 @@ impl Service {
         &self,
         pinned: &Pinned,
         decay: &Decay,
-        rankings: &[Ranking],
+        rankings: Vec<Ranking>,
     ) -> Result<Vec<Vec<Found>>> {
         let lists = rankings.iter().flat_map(|(_, lists)| lists);
         let all: Vec<&Found> = lists.flatten().collect();
@@ -243,14 +244,23 @@ impl Service {
         let read = self.engine().columns(pinned, &places, &wanted).await?;
         let ids = all.iter().map(|one| one.id.as_str());
         let column = column(&decay.field, ids, &mut read.fields.into_iter())?;
-        let numbers: HashMap<&str, f64> = all
-            .iter()
-            .enumerate()
-            .filter_map(|(row, one)| Some((one.id.as_str(), Cell::of(&column, row)?.number()?)))
-            .collect();
-        let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
-        let ranked = |at| decay.ranked(&of_query(rankings, at), &numbers);
-        Ok((0..queries).map(ranked).collect())
+        let are_many = rankings.iter().any(|(_, lists)| are_many(lists));
+        let decay = decay.clone();
+        let ranked = move || {
+            let lists = rankings.iter().flat_map(|(_, lists)| lists);
+            let rows = lists.flatten().enumerate();
+            let numbers = rows.filter_map(|(row, one)| {
+                Some((one.id.as_str(), Cell::of(&column, row)?.number()?))
+            });
+            let numbers: HashMap<&str, f64> = numbers.collect();
+            let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
+            let ranked = |at| -> Result<Vec<Found>> {
+                unless_stopped().map_err(EngineError::from)?;
+                Ok(decay.ranked(&of_query(&rankings, at), &numbers))
+            };
+            (0..queries).map(ranked).collect()
+        };
+        Box::pin(self.with_hits(are_many, ranked)).await
     }
 }
 

@@ -268,8 +268,9 @@ impl Service {
             let found = match collapse {
                 None => found,
                 Some(collapse) => {
-                    let rows = |structs| collapse.rows(metric, structs);
-                    found.into_iter().map(rows).collect()
+                    let collapse = *collapse;
+                    let rows = move |structs| collapse.rows(metric, structs);
+                    Box::pin(self.each_ranking(found, rows)).await?
                 }
             };
             rankings.push((metric, found));
@@ -284,9 +285,9 @@ impl Service {
         (order, limit, offset): (Option<HitOrder>, usize, usize),
         (rankings, size, scorer): (Vec<Vec<Found>>, usize, GroupScorer),
     ) -> Result<Vec<Vec<Found>>> {
-        let groups = rankings
-            .into_iter()
-            .map(|list| regrouped(list, size, scorer));
+        let groups = move |list| regrouped(list, size, scorer);
+        let groups = Box::pin(self.each_ranking(rankings, groups)).await?;
+        let groups = groups.into_iter();
         if order.is_some() {
             let lists = groups.map(|groups| groups.into_iter().flatten().collect());
             let lists: Vec<Vec<Found>> = lists.collect();
@@ -307,13 +308,11 @@ impl Service {
         rankings: Vec<Ranking>,
     ) -> Result<Vec<Vec<Found>>> {
         let fusion = match ranker {
-            Ranker::Decay(decay) => return self.decayed(pinned, decay, &rankings).await,
+            Ranker::Decay(decay) => return self.decayed(pinned, decay, rankings).await,
             Ranker::Fusion(fusion) => fusion.clone(),
         };
-        match rankings.iter().any(|(_, lists)| are_many(lists)) {
-            true => Box::pin(self.beside(move |_| fusion.of_all(&rankings))).await,
-            false => fusion.of_all(&rankings),
-        }
+        let are_many = rankings.iter().any(|(_, lists)| are_many(lists));
+        Box::pin(self.with_hits(are_many, move || fusion.of_all(&rankings))).await
     }
 
     /// What a window shows of rankings, in the order that was asked for.

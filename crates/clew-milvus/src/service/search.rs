@@ -1,17 +1,19 @@
 //! Searches for what is nearest: to vectors, to words, to rows that are there.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use clew_engine::{
-    DocPlace, FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits, Pinned,
-    Purpose, WantedField,
+    DocPlace, EngineError, FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits,
+    Pinned, Purpose, WantedField,
 };
-use clew_query::Query;
+use clew_query::{Query, unless_stopped};
 use prost::Message;
 
 use super::aggregate::check_fields_alone;
 use super::asked::{Asked, Probes, is_set};
+use super::decay::param;
 use super::hit_groups::told_as;
 use super::hybrid::Ranker;
 use super::read::Guarantee;
@@ -34,6 +36,18 @@ pub(super) struct Found {
     pub(super) element: Option<usize>,
 }
 
+/// The expression of a search, with those of its rankers.
+fn expressions(request: &SearchRequest) -> Cow<'_, str> {
+    let functions = request.function_score.iter();
+    let functions = functions.flat_map(|score| &score.functions);
+    let filters = functions.filter_map(|function| param(function, "filter"));
+    let filters: Vec<&str> = filters.collect();
+    match filters.is_empty() {
+        true => Cow::Borrowed(&request.dsl),
+        false => Cow::Owned(format!("{} {}", request.dsl, filters.join(" "))),
+    }
+}
+
 /// Hits beyond this are told on a thread where it may take its time: a million of them take 0.3 s.
 const TOLD_HERE_MAX: usize = 2_000;
 
@@ -47,6 +61,34 @@ pub(super) const FOUND_BYTES: usize = size_of::<Found>() + 32;
 
 // Here and below what few searches do is boxed: all others would carry the room for it with them, from call to call.
 impl Service {
+    /// Does something with hits: where they are many, on a thread where it may take its time.
+    pub(super) async fn with_hits<T: Send + 'static>(
+        &self,
+        are_many: bool,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match are_many {
+            true => self.beside(move |_| work()).await,
+            false => work(),
+        }
+    }
+
+    /// What becomes of each ranking by itself, as long as somebody wants it.
+    pub(super) async fn each_ranking<T: Send + 'static>(
+        &self,
+        rankings: Vec<Vec<Found>>,
+        make: impl Fn(Vec<Found>) -> T + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let made = move |ranking| -> Result<T> {
+            unless_stopped().map_err(EngineError::from)?;
+            Ok(make(ranking))
+        };
+        self.with_hits(are_many(&rankings), move || {
+            rankings.into_iter().map(made).collect()
+        })
+        .await
+    }
+
     pub(crate) async fn search(
         &self,
         call: Call,
@@ -123,7 +165,7 @@ impl Service {
     ) -> Result<Asked> {
         let (collection, now) = (collection.clone(), self.engine().now());
         let bytes = request.encoded_len();
-        self.hold_expression(&request.dsl, &request.expr_template_values)?;
+        self.hold_expression(&expressions(&request), &request.expr_template_values)?;
         self.reading(bytes, move || Asked::read(&collection, request, now))
             .await
     }
