@@ -75,6 +75,14 @@ class Booked(unittest.TestCase):
             items = b"[" + (item + b",") * 900_000 + item + b"]"
             self.asked("POST", "/q/_search", b'{"query":{"terms":{"n":' + items + b"}}}")
 
+    def test_documents_that_are_asked_for(self):
+        self.client.done("PUT", "/g/_doc/1", {"a": 1})
+        ids = {"ids": ["0"] * 20_000}
+        shown = ",".join(f"f{n}" for n in range(1_000))
+        reply = self.asked("POST", f"/g/_mget?_source_includes={shown}", ids)
+        self.assertEqual(len(reply.body["docs"]), 20_000)
+        self.assertEqual(self.asked("POST", "/g/_mget", b'{"ids":[' + b"1," * 3_000_000 + b"1]}").status, 429)
+
     def test_searches_that_templates_become(self):
         self.client.done("PUT", "/m/_doc/1?refresh=true", {"t": "a"})
         text = "{{#a}}" * 4 + "xxxxxxxxxx " + "{{/a}}" * 4

@@ -1,5 +1,7 @@
 //! Reading one document by its id.
 
+use std::sync::Arc;
+
 use axum::http::{Method, StatusCode};
 use clew_engine::{Document, Freshness, Index, PRIMARY_TERM, Purpose};
 use serde_json::{Map, Value, json};
@@ -19,9 +21,10 @@ pub(crate) struct GetSpec {
     pub(crate) id: String,
     pub(crate) routing: Option<String>,
     pub(crate) freshness: Freshness,
-    pub(crate) source: SourceFilter,
+    /// Shared by all documents of a request that ask for the same.
+    pub(crate) source: Arc<SourceFilter>,
     /// Fields whose values are wanted by themselves.
-    pub(crate) stored: FieldList,
+    pub(crate) stored: Arc<FieldList>,
     /// The one version that is wanted.
     pub(crate) version: Option<u64>,
 }
@@ -52,15 +55,15 @@ impl GetSpec {
             id: String::new(),
             routing: None,
             freshness: Freshness::Latest,
-            source: SourceFilter::All,
-            stored: FieldList::default(),
+            source: Arc::new(SourceFilter::All),
+            stored: Arc::default(),
             version: None,
         };
         if let Some(names) = params.list("stored_fields") {
             spec.want_stored(&json!(names))?;
         }
         if let Some(source) = SourceFilter::from_params(params)? {
-            spec.source = source;
+            spec.source = Arc::new(source);
         }
         Ok(spec)
     }
@@ -91,13 +94,13 @@ impl GetSpec {
 
     /// Asks for fields instead of the source, which may be one of their names.
     pub(crate) fn want_stored(&mut self, names: &Value) -> Result<(), ApiError> {
-        self.stored = FieldList::default();
-        self.stored.extend("stored_fields", names)?;
-        self.source = if self.stored.wants("_source") {
-            SourceFilter::All
-        } else {
-            SourceFilter::None
-        };
+        let mut stored = FieldList::default();
+        stored.extend("stored_fields", names)?;
+        self.source = Arc::new(match stored.wants("_source") {
+            true => SourceFilter::All,
+            false => SourceFilter::None,
+        });
+        self.stored = Arc::new(stored);
         Ok(())
     }
 }
@@ -201,7 +204,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn source(call: Call) -> Result<Reply, ApiError> {
     let spec = GetSpec::from_call(&call)?;
     before_read(&call, &spec).await?;
-    if spec.source == SourceFilter::None {
+    if *spec.source == SourceFilter::None {
         return Err(ApiError::validation("fetching source can not be disabled"));
     }
     let found = read(&call, &spec).await?;

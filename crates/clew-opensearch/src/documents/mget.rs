@@ -1,7 +1,10 @@
 //! `_mget`: several documents by id, each found, missing or with its own error.
 
-use clew_engine::{Document, IndexHandle, Purpose};
-use clew_platform::stopped;
+use std::sync::Arc;
+
+use clew_engine::{Document, EngineError, IndexHandle, Purpose};
+use clew_platform::{Pace, stopped};
+use clew_query::unless_stopped;
 use clew_schema::text_of;
 use serde_json::Value;
 
@@ -12,6 +15,9 @@ use crate::http::place::{Spot, token};
 use crate::http::reply::Reply;
 use crate::http::source_filter::SourceFilter;
 use crate::state::call::Call;
+
+/// What is read of a document that is asked for, in bytes.
+const SPEC_BYTES: usize = size_of::<GetSpec>() + 128;
 
 /// `POST /_mget`.
 pub(crate) async fn mget(call: Call) -> Result<Reply, ApiError> {
@@ -90,7 +96,11 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
         freshness: freshness(&call.params)?,
         ..GetSpec::shown(&call.params)?
     };
-    let mut specs = Vec::new();
+    let (mut specs, mut pace) = (Vec::new(), Pace::default());
+    let mut go_on = || match pace.is_over() {
+        true => unless_stopped().map_err(EngineError::from),
+        false => Ok(()),
+    };
     for (key, value) in members {
         let Value::Array(items) = value else {
             let found = token(value);
@@ -98,9 +108,13 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
                 format!("unexpected token [{found}], expected [FIELD_NAME] or [START_ARRAY]");
             return Err(ApiError::parsing_at(Spot::start_of(value), reason));
         };
+        // With an id each, and its failure where there is no index to look into.
+        call.memory
+            .take(items.len().saturating_mul(SPEC_BYTES + base.index.len()))?;
         match key.as_str() {
             "ids" => {
                 for id in items {
+                    go_on()?;
                     if id.is_object() || id.is_array() {
                         let reason = "ids array element should only contain ids";
                         return Err(ApiError::illegal_argument(reason));
@@ -113,6 +127,7 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
             }
             "docs" => {
                 for item in items {
+                    go_on()?;
                     specs.push(spec_of(item, &base)?);
                 }
             }
@@ -158,7 +173,7 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             "_index" => spec.index = text(value)?,
             "_id" => spec.id = text(value)?,
             "routing" => spec.routing = Some(text(value)?),
-            "_source" => spec.source = SourceFilter::from_json(value)?,
+            "_source" => spec.source = Arc::new(SourceFilter::from_json(value)?),
             "stored_fields" => spec.want_stored(value)?,
             "version" => spec.version = version(value)?,
             "version_type" => is_asked = is_version_asked(Some(&text(value)?))?,
