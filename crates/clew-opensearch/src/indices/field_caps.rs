@@ -1,5 +1,6 @@
 //! `_field_caps`: what the fields of several indexes can be used for, by name and type.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -154,7 +155,12 @@ async fn filtered(call: &Call, filter: &Value) -> Result<Vec<Arc<Index>>, ApiErr
 }
 
 fn gather(index: &str, mapping: &Mapping, patterns: &[String], gathered: &mut Gathered) {
-    let is_wanted = |name: &str| patterns.iter().any(|pattern| glob(pattern, name));
+    // A body has room for a million patterns, each of which is held against all names there are.
+    let pace = RefCell::new(Pace::of_lists(patterns.len()));
+    let is_wanted = |name: &str| {
+        let is_over = pace.borrow_mut().is_over();
+        !is_over && patterns.iter().any(|pattern| glob(pattern, name))
+    };
     let mut add = |name: &str, type_name: &str, own: Own| {
         let types = gathered.entry(name.to_string()).or_default();
         types.entry(type_name.to_string()).or_default().push(own);

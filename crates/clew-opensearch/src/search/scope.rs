@@ -3,8 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clew_engine::{Alias, Index, IndexHandle, IndexPart, Purpose, ResolveOptions};
-use clew_query::{Bool, Query};
+use clew_engine::{
+    Alias, EngineError, Index, IndexHandle, IndexPart, Purpose, ResolveOptions, aside,
+};
+use clew_query::{Bool, Query, unless_stopped};
 use serde_json::Value;
 
 use super::lookup;
@@ -12,6 +14,11 @@ use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::place::{Spot, token};
 use crate::state::call::Call;
+
+/// Most factors in `indices_boost`: each is held against all indexes there are.
+const BOOSTS_MAX: usize = 10_000;
+/// So few of them hold up nobody.
+const BOOSTS_HERE_MAX: usize = 16;
 
 /// `indices_boost`, in the request's order: expressions and factors.
 pub(super) type Boosts = Vec<(String, f32)>;
@@ -23,7 +30,10 @@ pub(super) async fn parts(
     boosts: &Boosts,
     options: ResolveOptions,
 ) -> Result<BTreeMap<String, IndexPart>, ApiError> {
-    let boosts = boost_of(call, boosts, options)?;
+    let boosts = match boosts.len() > BOOSTS_HERE_MAX {
+        true => aside(|| boost_of(call, boosts, options)),
+        false => boost_of(call, boosts, options),
+    }?;
     let routing = call.params.list("routing");
     let preferred = preferred_shards(call)?;
     let mut parts = BTreeMap::new();
@@ -159,6 +169,7 @@ fn boost_of(
 ) -> Result<BTreeMap<String, f32>, ApiError> {
     let mut factors = BTreeMap::new();
     for (expression, factor) in boosts {
+        unless_stopped().map_err(EngineError::from)?;
         for found in call
             .api
             .engine
@@ -190,6 +201,12 @@ pub(super) fn read_boosts(value: &Value) -> Result<Boosts, ApiError> {
             boosts.push((name.clone(), factor));
         }
     }
+    if boosts.len() > BOOSTS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "[indices_boost] has [{}] factors, more than [{BOOSTS_MAX}]",
+            boosts.len()
+        )));
+    }
     Ok(boosts)
 }
 
@@ -198,4 +215,22 @@ fn not_boosts(value: &Value) -> ApiError {
         "parsing_exception",
         format!("Expected index names with factors in [indices_boost] but found [{value}]"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn factors_of_indexes_are_counted() {
+        let boosts = |count: usize| {
+            let factor = |number: usize| json!({ (format!("i{number}")): 1.5 });
+            read_boosts(&Value::Array((0..count).map(factor).collect()))
+        };
+        assert_eq!(boosts(BOOSTS_MAX).unwrap().len(), BOOSTS_MAX);
+        let refused = boosts(BOOSTS_MAX + 1).unwrap_err();
+        assert!(refused.reason().contains("[10000]"), "{}", refused.reason());
+    }
 }
