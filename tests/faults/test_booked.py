@@ -75,6 +75,17 @@ class Booked(unittest.TestCase):
             items = b"[" + (item + b",") * 900_000 + item + b"]"
             self.asked("POST", "/q/_search", b'{"query":{"terms":{"n":' + items + b"}}}")
 
+    def test_aliases_of_many_indexes(self):
+        for n in range(100):
+            self.client.done("PUT", f"/aliased{n}", {"settings": {"number_of_shards": 1}})
+
+        def asked(count):
+            add = {"indices": ["aliased*"], "aliases": [f"alias{n}" for n in range(count)]}
+            return self.asked("POST", "/_aliases", {"actions": [{"add": add}]}).status
+
+        self.assertEqual(asked(20_000), 429)
+        self.assertEqual(asked(2), 200)
+
     def test_documents_that_are_asked_for(self):
         self.client.done("PUT", "/g/_doc/1", {"a": 1})
         ids = {"ids": ["0"] * 20_000}

@@ -169,7 +169,7 @@ impl Call {
 
     /// Does what takes as long as the body is long. Where that is long, the other requests of this thread go on meanwhile,
     /// which costs some ten microseconds.
-    fn while_others_go_on<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn while_others_go_on<T>(&self, work: impl FnOnce() -> T) -> T {
         match self.body.len() > INLINE_BYTES_MAX {
             true => aside(work),
             false => work(),

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use clew_engine::{
-    Access, AliasAction, AliasNames, Engine, EngineError, ErrorKind, Index, Purpose, ResolveOptions,
+    Access, Alias, AliasAction, AliasNames, Engine, EngineError, ErrorKind, Index, Purpose,
+    ResolveOptions,
 };
+use clew_query::unless_stopped;
+use clew_schema::parsed_json_bytes;
 use serde_json::{Map, Value};
 
 use super::action::{self, Action, Target, Verb};
@@ -71,9 +74,8 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
         return Err(ApiError::illegal_argument("No action specified"));
     }
     let mut changes = Changes::default();
-    for action in actions {
-        changes.act(&call, action)?;
-    }
+    let mut actions = actions.into_iter();
+    call.while_others_go_on(|| actions.try_for_each(|action| changes.act(&call, action)))?;
     changes.run(call).await
 }
 
@@ -120,7 +122,9 @@ impl Changes {
                     let alias = name.clone();
                     return Err(EngineError::AliasIsIndex { alias, uuid }.into());
                 }
+                unless_stopped().map_err(EngineError::from)?;
                 let alias = alias.clone().finish(name)?;
+                call.memory.take(action_bytes(name, &alias))?;
                 let (index, name) = (index.name().to_string(), name.clone());
                 if let Some(filter) = &alias.filter {
                     let before = (index.clone(), name.clone(), filter.clone());
@@ -144,9 +148,12 @@ impl Changes {
         for name in &target.aliases {
             let mut found = 0;
             for index in &indices {
+                unless_stopped().map_err(EngineError::from)?;
                 let before = self.actions.len();
                 for alias in aliases_of(index).keys() {
                     if is_wanted(&[name], alias) {
+                        call.memory
+                            .take(size_of::<AliasAction>() + 2 * alias.len())?;
                         let (index, name) = (index.name().to_string(), alias.clone());
                         self.actions.push(AliasAction::Remove { index, name });
                     }
@@ -228,6 +235,14 @@ fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiE
         )));
     }
     Ok(opened.iter().map(|found| found.index().clone()).collect())
+}
+
+/// What it takes to give an index an alias: a short list of names and another one of indexes make a long one of both.
+fn action_bytes(name: &str, alias: &Alias) -> usize {
+    let filter = alias.filter.as_ref().map(Value::to_string);
+    let filter = filter.map_or(0, |filter| parsed_json_bytes(filter.as_bytes()));
+    // The filter is tried before, too.
+    size_of::<AliasAction>() + 2 * (name.len() + filter)
 }
 
 /// The first alias whose filter means nothing to the mapping of its index, and why. Who may not read an index, or one that is
