@@ -3,13 +3,20 @@
 
 use std::ops::Range;
 
+use clew_platform::Pace;
+
 use crate::VectorError;
 use crate::column::Integrity;
 use crate::rank::Ranked;
 use crate::rows::{Probe, RowProbe};
 
-/// Rows measured at most before it is asked again whether more could matter.
-const STEP_ROWS: usize = 8;
+/// Rows measured at most before it is asked again whether more could matter: eight, or a part of those that are wanted, as
+/// whoever wants thousands has thousands put in order each time.
+fn step_rows(wanted: usize) -> usize {
+    const ROWS_MIN: usize = 8;
+    const PART: usize = 64;
+    ROWS_MIN.max(wanted / PART)
+}
 
 /// What hits are measured by.
 pub(crate) struct Rerank<'a> {
@@ -176,18 +183,22 @@ impl<R: Placed> Nearest<R> {
             bound: said.max(exact),
             exact,
         }));
-        self.nearest.sort_unstable();
+        // Most are in order already, which this sort makes use of.
+        self.nearest.sort();
         self.nearest.truncate(self.k);
     }
 
-    /// The nearest of these rows in order, the memory of those that waited, and where they lie.
+    /// The nearest of these rows in order, the memory of those that waited, and where they lie. Where the request that the
+    /// thread works for is over, some may be missing.
     pub(crate) fn finish(mut self) -> Result<(Vec<Ranked>, Vec<Ranked>, R), VectorError> {
         self.waiting.sort_unstable();
-        let mut at = 0;
+        let (mut at, step) = (0, step_rows(self.k));
+        let mut pace = Pace::of_blocks();
         while let Some(next) = self.waiting.get(at)
             && next.distance() <= self.limit()
+            && !pace.is_over()
         {
-            let end = self.waiting.len().min(at + STEP_ROWS);
+            let end = self.waiting.len().min(at + step);
             self.measure(at..end);
             at = end;
         }
@@ -204,7 +215,7 @@ impl<R: Placed> Nearest<R> {
 
 impl Rerank<'_> {
     /// Fills `exact` with the `k` nearest of the ordered `found`, by exact distance, and answers how
-    /// many were measured.
+    /// many were measured. Where the request that the thread works for is over, some may be missing.
     pub(crate) fn run(
         &self,
         found: impl Iterator<Item = Ranked>,
@@ -213,8 +224,8 @@ impl Rerank<'_> {
     ) -> Result<u64, VectorError> {
         exact.clear();
         let mut found = found.peekable();
-        let mut measured = 0;
-        while let Some(next) = found.peek() {
+        let (mut measured, mut pace) = (0, Pace::of_blocks());
+        while let Some(next) = found.peek().filter(|_| !pace.is_over()) {
             // Sorted so far, cut to the best k.
             let worst = exact.get(k - 1).map(|worst| worst.distance());
             let limit = worst.map_or(self.limit, |worst| worst.min(self.limit));
@@ -224,12 +235,13 @@ impl Rerank<'_> {
             }
             let wanted = match measured {
                 0 if self.limit == f32::INFINITY => k,
-                _ => STEP_ROWS,
+                _ => step_rows(k),
             };
             let step = std::iter::from_fn(|| found.next_if(|one| !is_beyond(one)));
             let rows = OwnRows::new(self.probe, self.integrity);
             measured += measure(&rows, step.take(wanted), exact)?;
-            exact.sort_unstable();
+            // Most are in order already, which this sort makes use of.
+            exact.sort();
             exact.truncate(k);
         }
         Ok(measured as u64)
