@@ -162,13 +162,13 @@ pub fn unless_stopped_in_set() -> tantivy::Result<()> {
     Ok(())
 }
 
-/// Takes memory where tantivy asks for what a query finds, until the search is over.
+/// Takes memory where tantivy asks for what a query finds, until what is returned is dropped.
 ///
 /// # Errors
 /// As an internal error of tantivy's, which stops the search; whoever began it says why.
-pub fn book_in_set(bytes: usize) -> tantivy::Result<()> {
-    let booked = clew_platform::book(bytes);
-    booked.map_err(|exceeded| tantivy::TantivyError::InternalError(exceeded.to_string()))
+pub fn hold_in_set(bytes: usize) -> tantivy::Result<Option<clew_platform::Reservation>> {
+    let held = clew_platform::book_for_a_while(bytes);
+    held.map_err(|exceeded| tantivy::TantivyError::InternalError(exceeded.to_string()))
 }
 
 impl From<clew_schema::DateError> for QueryError {

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use clew_platform::Pace;
-use clew_query::{book_in_set, go_on_in_set, unless_stopped_in_set};
+use clew_query::{go_on_in_set, unless_stopped_in_set};
 use clew_schema::{RangeRelation, Span};
 use tantivy::postings::TermInfo;
 use tantivy::query::{
@@ -20,6 +20,7 @@ use tantivy::{DocId, InvertedIndexReader, Score, SegmentReader, TERMINATED};
 use tantivy_common::BitSet;
 
 use super::at_doc::scorer_at;
+use super::held::Held;
 use crate::ranked::{Lists, SearchedField, SegmentFiles};
 
 /// Documents of one segment.
@@ -147,8 +148,6 @@ fn places(
         infos.push(info);
         Ok(infos.len() <= most)
     })?;
-    // They are there once more as ranking reads them.
-    book_in_set(infos.capacity() * 2 * size_of::<TermInfo>())?;
     Ok((infos.len() <= most).then_some(infos))
 }
 
@@ -173,8 +172,9 @@ impl Weight for ConstantQuery {
                 Box::new(ConstScorer::new(AllScorer::new(reader.max_doc()), boost))
             }
             FoundDocs::Bits(bits) => {
-                book_in_set(reader.max_doc() as usize / 8)?;
-                Box::new(ConstScorer::new(BitSetDocSet::from(bits), boost))
+                let bytes = reader.max_doc() as usize / 8;
+                let docs = Held::new(BitSetDocSet::from(bits), bytes)?;
+                Box::new(ConstScorer::new(docs, boost))
             }
         })
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use clew_platform::Pace;
-use clew_query::{JoinScore, book_in_set, go_on_in_set};
+use clew_query::{JoinScore, go_on_in_set};
 use tantivy::index::SegmentId;
 use tantivy::query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED};
 
 use super::at_doc::no_match;
+use super::held::Held;
 use super::leaf::ScoredDocs;
 use crate::query::resolver::SegmentHits;
 use crate::segments::{Blocks, Scope};
@@ -90,7 +91,6 @@ impl ToParentWeight {
             }
             row = scorer.advance();
         }
-        book_in_set(hits.capacity() * size_of::<(DocId, Score)>())?;
         Ok(hits)
     }
 }
@@ -101,7 +101,9 @@ impl Weight for ToParentWeight {
         if hits.is_empty() {
             return Ok(Box::new(EmptyScorer));
         }
-        ScoredDocs(Arc::new(vec![(reader.segment_id(), hits)])).scorer(reader, 1.0)
+        let bytes = hits.capacity() * size_of::<(DocId, Score)>();
+        let docs = ScoredDocs::answered(Arc::new(vec![(reader.segment_id(), hits)]));
+        Ok(Box::new(Held::new(docs.scorer(reader, 1.0)?, bytes)?))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {

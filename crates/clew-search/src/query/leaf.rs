@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::{Reservation, book_for_a_while};
 use clew_query::QueryError;
 use clew_schema::similarity::FieldStatistics;
 use tantivy::index::SegmentId;
@@ -16,7 +17,7 @@ use tantivy::schema::Field;
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::at_doc::scorer_at;
-use crate::query::resolver::{SegmentHits, book_hits};
+use crate::query::resolver::{SegmentHits, hits_bytes};
 
 /// The statistics of one field and of the terms of one leaf.
 #[derive(Clone, Debug)]
@@ -79,16 +80,30 @@ impl Query for Scored {
 
 /// Documents that were found elsewhere, with their scores.
 #[derive(Clone, Debug)]
-pub(crate) struct ScoredDocs(pub(crate) Arc<Vec<(SegmentId, SegmentHits)>>);
+pub(crate) struct ScoredDocs {
+    hits: Arc<Vec<(SegmentId, SegmentHits)>>,
+    _memory: Option<Arc<Reservation>>,
+}
 
 impl ScoredDocs {
-    /// Documents that one clause has found for itself, which are booked.
+    /// Documents that whoever found them keeps, and has booked.
+    pub(crate) fn answered(hits: Arc<Vec<(SegmentId, SegmentHits)>>) -> Self {
+        ScoredDocs {
+            hits,
+            _memory: None,
+        }
+    }
+
+    /// Documents that one clause has found for itself, which are booked as long as it is there.
     ///
     /// # Errors
     /// When there is no memory for them.
     pub(crate) fn found(hits: Vec<(SegmentId, SegmentHits)>) -> Result<Self, QueryError> {
-        book_hits(hits.iter().map(|(_, hits)| hits))?;
-        Ok(ScoredDocs(Arc::new(hits)))
+        let memory = book_for_a_while(hits_bytes(hits.iter().map(|(_, hits)| hits)))?;
+        Ok(ScoredDocs {
+            hits: Arc::new(hits),
+            _memory: memory.map(Arc::new),
+        })
     }
 }
 
@@ -101,14 +116,14 @@ impl Query for ScoredDocs {
 impl Weight for ScoredDocs {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let id = reader.segment_id();
-        let Some(segment) = self.0.iter().position(|(segment, _)| *segment == id) else {
+        let Some(segment) = self.hits.iter().position(|(segment, _)| *segment == id) else {
             return Ok(Box::new(EmptyScorer));
         };
-        if self.0[segment].1.is_empty() {
+        if self.hits[segment].1.is_empty() {
             return Ok(Box::new(EmptyScorer));
         }
         Ok(Box::new(ScoredDocsScorer {
-            hits: self.0.clone(),
+            hits: self.hits.clone(),
             segment,
             at: 0,
             boost,

@@ -15,6 +15,7 @@ mod describe;
 mod each;
 mod forward;
 mod function;
+mod held;
 mod interval;
 mod join;
 mod leaf;

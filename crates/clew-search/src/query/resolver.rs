@@ -10,16 +10,10 @@ use crate::segments::SegmentBits;
 /// Documents of one segment, ascending, with their scores.
 pub type SegmentHits = Vec<(DocId, f32)>;
 
-/// Has what clauses found booked: it stays until the search is over, and a search may have a thousand of them.
-///
-/// # Errors
-/// When there is no memory for it.
-pub(crate) fn book_hits<'a>(
-    segments: impl IntoIterator<Item = &'a SegmentHits>,
-) -> Result<(), QueryError> {
+/// Memory that hits take, in bytes.
+pub(crate) fn hits_bytes<'a>(segments: impl IntoIterator<Item = &'a SegmentHits>) -> usize {
     let hits = segments.into_iter().map(SegmentHits::capacity);
-    let bytes = hits.sum::<usize>() * size_of::<(DocId, f32)>();
-    Ok(clew_platform::book(bytes)?)
+    hits.sum::<usize>() * size_of::<(DocId, f32)>()
 }
 
 /// Answers what needs the vector columns.

@@ -36,7 +36,7 @@ impl Compiler<'_> {
 
     /// The filter's documents, those that were found with their scores, the others with none.
     fn with_scores(filter: Node, found: ClauseHits, boost: f32) -> Node {
-        let scored = Node::scored(Box::new(ScoredDocs(found)), boost);
+        let scored = Node::scored(Box::new(ScoredDocs::answered(found)), boost);
         let (count, exact) = (filter.at_least, filter.exact);
         let rest = rescored(filter, 0.0);
         Node {

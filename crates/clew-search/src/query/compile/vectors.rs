@@ -46,6 +46,6 @@ fn answered(hits: &ClauseHits, boost: f32) -> Node {
     Node {
         at_least,
         exact: true,
-        ..Node::scored(Box::new(ScoredDocs(hits.clone())), boost)
+        ..Node::scored(Box::new(ScoredDocs::answered(hits.clone())), boost)
     }
 }

@@ -104,7 +104,10 @@ fn sets_that_are_there_at_once_are_booked() {
     });
     let token = CancellationToken::new().part_with(account.open(MemoryPurpose::Searches));
     let _entered = token.enter();
-    assert!(query.scorer(&all.readers[0], 1.0).is_ok());
+    for _ in 0..2 {
+        assert!(query.scorer(&all.readers[0], 1.0).is_ok());
+    }
+    let _first = query.scorer(&all.readers[0], 1.0).unwrap();
     assert!(token.failure().is_none());
     assert!(query.scorer(&all.readers[0], 1.0).is_err());
     assert!(token.failure().is_some());

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use clew_platform::book;
 use clew_query::{
     FunctionScore, KnnQuery, Query, QueryError, QueryString, Script, SparseVector, VectorScore,
     unless_stopped,
@@ -16,7 +17,7 @@ use crate::query::compile::{
     measured_field, plan_nested, search_fields,
 };
 use crate::query::matching_within;
-use crate::query::resolver::{SegmentHits, book_hits};
+use crate::query::resolver::{SegmentHits, hits_bytes};
 use crate::segments::SegmentBits;
 
 /// Whether a measure may be less than nothing: scores may not, parts of them may.
@@ -184,7 +185,7 @@ impl<'a> Walk<'a> {
 
     /// What a clause has found, which is kept until the search is over.
     fn booked(&self, found: Vec<SegmentHits>) -> Result<ClauseHits, QueryError> {
-        book_hits(&found)?;
+        book(hits_bytes(&found))?;
         Ok(Arc::new(self.stage.by_segment(found)))
     }
 
