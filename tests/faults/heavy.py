@@ -167,6 +167,8 @@ def queries(documents):
         {"gauss": {"n": {"origin": n, "scale": 100}}} for n in range(200)]}}})
     yield search("geo", {"query": {"geo_distance": {"distance": "9000km", "place": {"lat": 1, "lon": 2}}},
                          "sort": [{"_geo_distance": {"place": [{"lat": n % 80, "lon": n} for n in range(100)]}}]})
+    yield search("distances", {"size": 1000, "sort": [{"_geo_distance": {"place": [{"lat": n % 80, "lon": n % 180} for n in range(10_000)]}}]})
+    yield search("patterns of fields", {"query": {"multi_match": {"query": "a", "fields": [f"*f*{n}*" for n in range(1_000)]}}}, "/wide*/_search")
 
 
 def aggregations():

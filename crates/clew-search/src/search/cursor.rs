@@ -6,10 +6,10 @@
 
 use std::cmp::Ordering;
 use std::net::Ipv6Addr;
-use std::time::Duration;
 
-use clew_platform::overdue;
-use clew_query::{GeoDistanceKey, Missing, Order, QueryError, SortKey, SortMode, SortValue};
+use clew_query::{
+    GeoDistanceKey, Missing, Order, QueryError, SortKey, SortMode, SortValue, unless_stopped,
+};
 use clew_schema::{FloatKind, geo::GeoPoint};
 use tantivy::columnar::{StrColumn, TermOrdHit};
 use tantivy::{DocId, SegmentReader, f64_to_u64, i64_to_u64, u64_to_f64, u64_to_i64};
@@ -27,8 +27,8 @@ pub type Slot = (u8, u128);
 const BEFORE: Slot = (0, 0);
 const AFTER: Slot = (2, 0);
 
-/// Scripts go on for so long when the time of a search is up, so that what was found before can be shown.
-const SCRIPT_GRACE: Duration = Duration::from_secs(1);
+/// So many origins of distances hold up nobody.
+const FEW_ORIGINS: usize = 64;
 
 /// One key over one segment.
 pub struct KeyCursor {
@@ -174,24 +174,23 @@ impl KeyCursor {
                 .pick(self.rows(doc).flat_map(|row| column.values_for_doc(row)))
                 .map(Ipv6Addr::to_bits),
             KeySource::Distance(column, key) => {
+                if key.origins.len() > FEW_ORIGINS {
+                    unless_stopped()?;
+                }
                 let codes = column.iter().flat_map(|column| column.values_for_doc(doc));
                 let each = codes.flat_map(|code| distances(key, GeoPoint::decode(code)));
                 let far = self.pick_number(each);
                 Some(u128::from(f64_to_u64(far.unwrap_or(f64::INFINITY))))
             }
             KeySource::ScriptText(script, texts) => {
-                if overdue(SCRIPT_GRACE) {
-                    return Err(QueryError::Stopped);
-                }
+                unless_stopped()?;
                 let text = script.text(doc, f64::from(score));
                 let text = text.map_err(QueryError::Script)?;
                 text.map(|text| texts.place(&text)).transpose()?
             }
             KeySource::Script(script) => {
                 // It may take long, and a block of documents has many.
-                if overdue(SCRIPT_GRACE) {
-                    return Err(QueryError::Stopped);
-                }
+                unless_stopped()?;
                 let number = script.checked(doc, f64::from(score));
                 Some(u128::from(f64_to_u64(number.map_err(QueryError::Script)?)))
             }

@@ -130,7 +130,11 @@ impl Scan<'_, '_, '_> {
         let since = self.run.since();
         let taken = self.take(segment, reader, docs, score_of);
         self.run.collected(since, docs.len());
-        taken?;
+        match taken {
+            // What was found before the document that there was no time for counts.
+            Err(QueryError::Stopped) => return Ok(ControlFlow::Break(())),
+            taken => taken?,
+        }
         Ok(match self.left {
             0 => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
