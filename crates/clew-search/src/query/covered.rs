@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use clew_platform::{CancellationToken, Pace};
-use clew_query::{go_on_in_set, unless_stopped_in_set};
+use clew_platform::{CancellationToken, Pace, Reservation};
+use clew_query::{go_on_in_set, hold_in_set, unless_stopped_in_set};
 use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, SegmentReader};
@@ -13,6 +13,9 @@ use tantivy_common::BitSet;
 use super::constant::{DocumentSet, FoundDocs, knows};
 use super::function::query::lives;
 use super::function::script::{CompiledScript, OpenScript};
+
+/// What a document takes in a tree, with how many terms it has.
+const COUNT_BYTES: usize = 24;
 
 /// Documents with at least as many of the terms as they want, and with one of them.
 #[derive(Debug)]
@@ -39,7 +42,8 @@ impl DocumentSet for Covered {
         }
         let mut bits = BitSet::with_max_value(reader.max_doc());
         let mut pace = Pace::of_blocks();
-        for (doc, count) in self.counts(reader)? {
+        let (counts, _memory) = self.counts(reader)?;
+        for (doc, count) in counts {
             go_on_in_set(&mut pace)?;
             let wanted = match &wanted {
                 OpenWanted::Column(column) => column
@@ -57,15 +61,20 @@ impl DocumentSet for Covered {
 }
 
 impl Covered {
-    /// How many of the terms each document has that has any.
-    fn counts(&self, reader: &SegmentReader) -> tantivy::Result<BTreeMap<DocId, i64>> {
+    /// How many of the terms each document has that has any, and the memory that these are booked on.
+    fn counts(
+        &self,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<(BTreeMap<DocId, i64>, Vec<Reservation>)> {
         let inverted = reader.inverted_index(self.field)?;
         let mut counts: BTreeMap<DocId, i64> = BTreeMap::new();
+        let mut memory = Vec::new();
         let mut pace = Pace::of_blocks();
         for term in &self.terms {
             let Some(info) = inverted.terms().get(term)? else {
                 continue;
             };
+            let known = counts.len();
             let mut block =
                 inverted.read_block_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
             while !block.docs().is_empty() {
@@ -75,8 +84,9 @@ impl Covered {
                 }
                 block.advance();
             }
+            memory.extend(hold_in_set((counts.len() - known) * COUNT_BYTES)?);
         }
-        Ok(counts)
+        Ok((counts, memory))
     }
 }
 
