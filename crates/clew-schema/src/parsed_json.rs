@@ -1,8 +1,11 @@
 //! What JSON takes once it is read, told from its text before anything is made of it: two bytes can become a structure of
 //! several hundred.
 
+use clew_platform::Pace;
 use serde_json::Value;
 
+/// More than any machine has, and little enough to be added up.
+const UNTOLD_BYTES: usize = 1 << 48;
 /// As deep as `serde_json` reads.
 const DEPTH_MAX: usize = 128;
 /// A member of an object: the hash of its name, its name and its value.
@@ -23,11 +26,16 @@ const SHORT_NUMBER_BYTES: usize = 16;
 /// Memory that JSON takes while it is read as [`Value`]s, in bytes, at the moment at which it takes most, its own text left out: lists
 /// and objects have room for more than is in them, and the largest of them is there twice while it grows. Of texts one behind
 /// the other it is that of all of them; of what is no JSON at least that of the part that is. Costs one pass over the text.
+/// Once the request is over it is more than there can be.
 pub fn parsed_json_bytes(text: &[u8]) -> usize {
     let mut taken = Taken::default();
     let mut open: Vec<Structure> = Vec::new();
     let mut at = 0;
+    let mut pace = Pace::default();
     while let Some(rest) = text.get(at..) {
+        if pace.is_over() {
+            return UNTOLD_BYTES;
+        }
         let next = rest.iter().position(is_mark);
         taken.add_number(next.unwrap_or(rest.len()));
         let Some(next) = next else {
@@ -223,7 +231,19 @@ impl Taken {
 
 #[cfg(test)]
 mod tests {
+    use clew_platform::CancellationToken;
+
     use super::*;
+
+    #[test]
+    fn what_nobody_waits_for_is_told_as_too_much() {
+        let text = format!("[{}1]", "1,".repeat(3_000));
+        assert!(parsed_json_bytes(text.as_bytes()) < UNTOLD_BYTES);
+        let token = CancellationToken::new();
+        token.cancel("by user request");
+        let _entered = token.enter();
+        assert_eq!(parsed_json_bytes(text.as_bytes()), UNTOLD_BYTES);
+    }
 
     #[test]
     fn nothing_is_taken_but_for_lists_objects_and_texts() {
