@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
+use clew_platform::Pace;
 use clew_query::{FieldStep, unless_stopped};
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use super::Service;
 use super::asked::is_set;
 use super::cell::{Cell, column};
 use super::order::{ORDER_BY, OrderPart, is_sortable};
-use super::search::Found;
+use super::search::{Found, are_many};
 use crate::collection::{Collection, Field};
 use crate::error::{MilvusError, Result};
 use crate::expr::inside;
@@ -85,7 +86,11 @@ impl HitOrder {
                     let FieldValues::Json(values) = read.next().ok_or_else(missing)? else {
                         return Err(MilvusError::Internal("a member is no JSON".into()));
                     };
+                    let mut pace = Pace::of_blocks();
                     let cell = |row: usize| {
+                        if pace.is_over() {
+                            return None;
+                        }
                         let value: Value =
                             serde_json::from_str(values[row].as_ref()?.get()).ok()?;
                         Cell::of_json(FieldStep::lead(steps, &value)?)
@@ -139,9 +144,23 @@ impl Service {
             .engine()
             .columns(pinned, &places, &order.wanted())
             .await?;
+        let (order, are_many) = (order.clone(), are_many(&found));
+        let ordered = move || order.ordered(found, read.fields, (limit, offset));
+        self.with_hits(are_many, ordered).await
+    }
+}
+
+impl HitOrder {
+    /// The same of hits of which what is wanted was read, as long as somebody waits for them.
+    fn ordered(
+        &self,
+        found: Vec<Vec<Found>>,
+        read: Vec<FieldValues>,
+        (limit, offset): (usize, usize),
+    ) -> Result<Vec<Vec<Found>>> {
         let ids: Vec<&str> = found.iter().flatten().map(|one| one.id.as_str()).collect();
-        let cells = order.cells(&ids, read.fields)?;
-        let mut numbers = 0..places.len();
+        let cells = self.cells(&ids, read)?;
+        let mut numbers = 0..ids.len();
         let mut lists = Vec::with_capacity(found.len());
         for list in found {
             unless_stopped().map_err(EngineError::from)?;
@@ -154,7 +173,7 @@ impl Service {
                     _ => groups.push((number, vec![one])),
                 }
             }
-            groups.sort_by(|a, b| order.compare(&cells, (a.0, b.0)));
+            groups.sort_by(|a, b| self.compare(&cells, (a.0, b.0)));
             let shown = groups.into_iter().skip(offset).take(limit);
             lists.push(shown.flat_map(|(_, group)| group).collect());
         }
