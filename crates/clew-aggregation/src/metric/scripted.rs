@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use clew_platform::Pace;
 use clew_query::aggregation::ScriptedMetricSpec;
-use clew_query::{AggError, QueryError, ScriptError, ScriptState, go_on_reducing, json_bytes};
+use clew_query::{
+    AggError, QueryError, ScriptError, ScriptState, go_on_reducing, json_bytes, sorted_in_time,
+};
 use clew_search::{OpenValueScript, ValueScript};
 use serde_json::Value;
 use tantivy::{DocId, SegmentReader};
@@ -100,7 +102,8 @@ impl Scripts {
             if docs.is_empty() && (level == Level::Nested || at > 0) {
                 continue;
             }
-            docs.sort_unstable_by_key(|(segment, doc, _)| (*segment, *doc));
+            // All of a shard may be in one bucket.
+            docs = sorted_in_time(docs, |a, b| (a.0, a.1).cmp(&(b.0, b.1)))?;
             let answer = self.answer(&docs, &open, &mut pace)?;
             wanted_bytes += json_bytes(&answer);
             if wanted_bytes > self.bytes_max {
