@@ -158,7 +158,8 @@ impl<'a> Highlighter<'a> {
         let mut prepared: Vec<Prepared<'a>> = Vec::new();
         let mut taken = BTreeSet::new();
         let of_search = OnceCell::new();
-        for HighlightField { pattern, options } in fields {
+        // There may be as many patterns as fit into a body, and each is held against all fields there are.
+        for HighlightField { pattern, options } in fields.iter().take_while(|_| !stopped()) {
             let own = options.query.as_ref().map(|own| wanted(own, &mapping));
             let all = match &own {
                 Some(own) => own,

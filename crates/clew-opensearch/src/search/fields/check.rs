@@ -4,7 +4,7 @@ use clew_engine::Index;
 use clew_query::refusal_of_text;
 use clew_schema::{FieldKind, FloatKind, MappedField, Mapping, RangeKind, glob::matches as glob};
 
-use super::{FieldList, FieldsForm, Wanted, is_metadata};
+use super::{FieldList, FieldsForm, Wanted, is_metadata, while_wanted};
 use crate::http::error::ApiError;
 use crate::search::guard::limit;
 
@@ -25,7 +25,7 @@ impl FieldList {
                 index.name()
             )));
         }
-        for wanted in &self.wanted {
+        for wanted in while_wanted(&self.wanted) {
             if let Some(reason) = refusal(&mapping, wanted) {
                 return Err(ApiError::illegal_argument(reason));
             }
@@ -40,7 +40,7 @@ impl FieldList {
         }
         let mapping = index.mapping();
         let of_columns = |wanted: &&Wanted| wanted.asked == FieldsForm::DocValues;
-        let columns = self.wanted.iter().filter(of_columns);
+        let columns = while_wanted(&self.wanted).filter(of_columns);
         let count: usize = columns
             .map(|wanted| {
                 if wanted.pattern.contains('*') {
