@@ -3,7 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use clew_platform::Pace;
+use clew_platform::{Pace, book_for_a_while};
 use clew_query::aggregation::{Direction, GapPolicy, PipelineKind, Sequence};
 use clew_query::{
     AggError, Script, ScriptDocument, ScriptError, ScriptValue, go_on_reducing, sorted_in_time,
@@ -81,11 +81,19 @@ impl PipelinePlan {
     }
 }
 
+/// What a pipeline has of each bucket while it goes through them: where it is, what is made of it, and itself in a new order.
+const BESIDE_BYTES: usize = 256;
+/// The same for each path to a number.
+const PATH_BYTES: usize = 32;
+
 fn over_buckets(
     pipeline: &PipelinePlan,
     result: &mut AggResult,
     budget: &mut Budget<'_>,
 ) -> Result<(), AggError> {
+    let buckets = result.buckets().map_or(0, |buckets| buckets.len());
+    let each = BESIDE_BYTES + pipeline.spec.paths.len() * PATH_BYTES;
+    let _memory = book_for_a_while(buckets.saturating_mul(each)).map_err(AggError::Memory)?;
     match &pipeline.spec.kind {
         PipelineKind::Summary(_) => Ok(()),
         PipelineKind::Script(script) => {
@@ -99,7 +107,7 @@ fn over_buckets(
                     continue;
                 }
                 if let Some(value) = script.number_if_any(&mut bucket).map_err(failed)? {
-                    subs.push(pipeline.simple(value));
+                    add(subs, pipeline.simple(value), budget)?;
                 }
             }
             Ok(())
@@ -134,7 +142,7 @@ fn over_buckets(
                     budget.charge(size_of::<NamedResult>() + pipeline.name.len())?;
                 }
             }
-            in_sequence(pipeline, sequence, result)
+            in_sequence(pipeline, sequence, (result, budget))
         }
     }
 }
@@ -143,7 +151,7 @@ fn over_buckets(
 fn in_sequence(
     pipeline: &PipelinePlan,
     kind: &Sequence,
-    result: &mut AggResult,
+    (result, budget): (&mut AggResult, &mut Budget<'_>),
 ) -> Result<(), AggError> {
     let path = pipeline.spec.paths.first().map_or("", |(_, path)| path);
     let path = steps(path)?;
@@ -173,16 +181,28 @@ fn in_sequence(
             format: pipeline.format.clone(),
         };
         let is_derivative = matches!(kind, Sequence::Derivative { .. });
-        subs.push(if is_derivative {
+        let made = if is_derivative {
             pipeline.named(AggResult::Derivative {
                 metric: finite(made.value),
                 normalized: made.normalized.map(finite),
             })
         } else {
             pipeline.simple(made.value)
-        });
+        };
+        add(subs, made, budget)?;
     }
     Ok(())
+}
+
+/// Adds a result to those of a bucket, which are booked with the room that they have.
+fn add(
+    subs: &mut Vec<NamedResult>,
+    made: NamedResult,
+    budget: &mut Budget<'_>,
+) -> Result<(), AggError> {
+    let (before, name) = (subs.capacity(), made.name.len());
+    subs.push(made);
+    budget.charge((subs.capacity() - before) * size_of::<NamedResult>() + name)
 }
 
 /// The numbers of a bucket, by the places of a pipeline's paths; `None` where one is missing and gaps are passed over.
@@ -311,4 +331,35 @@ fn sorted(
             .unwrap_or(std::cmp::Ordering::Equal)
     })?;
     Ok(rows.into_iter().map(|(at, _)| at).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use clew_platform::MemoryExceeded;
+
+    use super::*;
+
+    #[test]
+    fn what_pipelines_add_is_booked_with_the_room_that_it_has() {
+        const RESULTS: usize = 10_000;
+        let booked = Cell::new(0);
+        let book = |bytes: usize| -> Result<(), MemoryExceeded> {
+            booked.set(booked.get() + bytes);
+            Ok(())
+        };
+        let mut budget = Budget::new(RESULTS, &book);
+        let mut subs = Vec::new();
+        for _ in 0..RESULTS {
+            let made = NamedResult {
+                name: "n".to_string(),
+                result: AggResult::ValueCount(1),
+            };
+            add(&mut subs, made, &mut budget).unwrap();
+        }
+        // The last of it is booked a little later.
+        let taken = subs.capacity() * size_of::<NamedResult>();
+        assert!(booked.get() + (128 << 10) > taken, "{}", booked.get());
+    }
 }
