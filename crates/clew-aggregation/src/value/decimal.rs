@@ -1,4 +1,6 @@
-//! Patterns of numbers: `0.00`, `#,##0.###`, `0.0%`, with text around them.
+//! Patterns of numbers: `0.00`, `#,##0.###`, `0.0%`, `0.##E0`, with text around them.
+
+use std::fmt::LowerExp;
 
 /// A pattern, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +15,17 @@ pub struct DecimalFormat {
     /// Digits between separators; none without.
     group: Option<usize>,
     percent: bool,
+    /// Numbers are shown with a power of ten.
+    power: Option<Power>,
+}
+
+/// How a power of ten is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Power {
+    /// Its digits, at least.
+    digits_min: usize,
+    /// Digits before the point, at most: with fewer that must be there, powers are multiples of it.
+    whole_max: usize,
 }
 
 /// No pattern shows more digits behind the point.
@@ -29,16 +42,17 @@ impl DecimalFormat {
             Some((pattern, negative)) => (pattern, Some(parts(negative)?)),
             None => (pattern, None),
         };
-        let (prefix, digits, suffix) = parts(pattern)?;
+        let (prefix, digits, power_min, suffix) = parts(pattern)?;
         let plain = |text: &str| text.replace('\'', "");
         let negative = negative
-            .map(|(before, _, after)| (plain(before), plain(after)))
+            .map(|(before, _, _, after)| (plain(before), plain(after)))
             .filter(|around| *around != (plain(prefix), plain(suffix)));
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let misplaced = fraction.contains(['.', ','])
             || fraction.trim_start_matches('0').contains('0')
             || whole.replace(',', "").trim_start_matches('#').contains('#')
-            || fraction.len() > FRACTION_MAX;
+            || fraction.len() > FRACTION_MAX
+            || power_min > 0 && (whole.contains(',') || !(1..=FRACTION_MAX).contains(&whole.len()));
         if misplaced {
             return None;
         }
@@ -60,6 +74,10 @@ impl DecimalFormat {
                     .filter(|length| *length > 0),
             },
             percent: suffix.contains('%') || prefix.contains('%'),
+            power: (power_min > 0).then_some(Power {
+                digits_min: power_min,
+                whole_max: whole.len(),
+            }),
         })
     }
 
@@ -72,6 +90,9 @@ impl DecimalFormat {
         let is_negative = value.is_sign_negative() && value != 0.0;
         if value.is_infinite() {
             return self.around(is_negative, "∞");
+        }
+        if let Some(power) = self.power {
+            return self.around(is_negative, &self.with_power(power, value.abs()));
         }
         // The digits that tell a number from others, unless fewer are wanted.
         let shortest = digits_of(value.abs());
@@ -87,11 +108,59 @@ impl DecimalFormat {
 
     /// A whole number's text, with all its digits.
     pub fn format_whole(&self, value: i64) -> String {
+        if let Some(power) = self.power {
+            let times = if self.percent { 100 } else { 1 };
+            let shown = self.with_power(power, u128::from(value.unsigned_abs()) * times);
+            return self.around(value < 0, &shown);
+        }
         let mut text = value.unsigned_abs().to_string();
         if self.percent {
             text.push_str("00");
         }
         self.around(value < 0, &self.filled(&text))
+    }
+
+    /// A number of no sign as digits and a power of ten.
+    fn with_power(&self, power: Power, value: impl LowerExp) -> String {
+        let digits_max = (power.whole_max + self.fraction_max).max(1);
+        let split = |text: &str| {
+            let (digits, ten) = text.split_once('e').unwrap_or((text, "0"));
+            let digits = digits.replace('.', "").trim_end_matches('0').to_string();
+            (digits, ten.parse().unwrap_or(0_i32))
+        };
+        let mut found = split(&format!("{value:e}"));
+        if found.0.len() > digits_max {
+            found = split(&format!("{value:.*e}", digits_max - 1));
+        }
+        let (digits, ten) = found;
+        let signed = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
+        // The place of the point among the digits, where all of them stand behind it without a power.
+        let point = ten + 1;
+        let repeat = signed(power.whole_max);
+        let (ten, whole) = if power.whole_max > self.whole_min.max(1) {
+            let beyond = if point >= 1 {
+                point - 1
+            } else {
+                point - repeat
+            };
+            (beyond / repeat * repeat, 1)
+        } else {
+            (point - signed(self.whole_min), self.whole_min)
+        };
+        let (ten, whole) = match digits.is_empty() {
+            true => (0, whole),
+            false => (ten, usize::try_from(point - ten).unwrap_or(0)),
+        };
+        let count = whole
+            .max(self.whole_min + self.fraction_min)
+            .max(digits.len());
+        let mut text = format!("{digits:0<count$}");
+        if count > whole {
+            text.insert(whole, '.');
+        }
+        let sign = if ten < 0 { "-" } else { "" };
+        let width = power.digits_min;
+        format!("{text}E{sign}{:0width$}", ten.unsigned_abs())
     }
 
     /// Digits with what stands around them.
@@ -158,14 +227,23 @@ fn digits_of(value: f64) -> String {
     ((whole + unit / 2) / unit * unit).to_string()
 }
 
-/// What stands before the digits of a pattern, the digits, and what stands behind them, where there are no more.
-fn parts(pattern: &str) -> Option<(&str, &str, &str)> {
+/// What stands before the digits of a pattern, the digits, how many digits a power of ten has that stands behind them (0 of
+/// none), and what stands behind that, where there are no more.
+fn parts(pattern: &str) -> Option<(&str, &str, usize, &str)> {
     let is_digit = |c: char| matches!(c, '#' | '0' | ',' | '.');
     let start = pattern.find(is_digit).unwrap_or(pattern.len());
     let (prefix, rest) = pattern.split_at(start);
     let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
-    let (digits, suffix) = rest.split_at(end);
-    (!suffix.contains(is_digit)).then_some((prefix, digits, suffix))
+    let (digits, rest) = rest.split_at(end);
+    let (power_min, suffix) = match rest.strip_prefix('E') {
+        None => (0, rest),
+        Some(power) => {
+            let suffix = power.trim_start_matches('0');
+            let power_min = power.len() - suffix.len();
+            (power_min, (power_min > 0).then_some(suffix)?)
+        }
+    };
+    (!suffix.contains(is_digit)).then_some((prefix, digits, power_min, suffix))
 }
 
 #[cfg(test)]
@@ -197,6 +275,12 @@ mod tests {
             ("0.00", 399_945_566_908_355_392.0, "399945566908355390.00"),
             ("0", -4_611_686_018_427_387_904.0, "-4611686018427387900"),
             ("0", f64::INFINITY, "∞"),
+            ("0.###E0", -0.576_642_335_766_423_3, "-5.766E-1"),
+            ("0.###E0", 0.0, "0E0"),
+            ("0.###E0", 100.0, "1E2"),
+            ("##0.##E00 x", 12_345.0, "12.345E03 x"),
+            ("##0.##E0", 0.000_123_456, "123.46E-6"),
+            ("00.0E0", 5.0, "50.0E-1"),
         ] {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format(value), expected, "{pattern} {value}");
@@ -207,11 +291,13 @@ mod tests {
             ("#%", i64::MAX, "922337203685477580700%"),
             ("0%", 0, "0%"),
             ("0;(0)", -3, "(3)"),
+            ("0.###E0", -29, "-2.9E1"),
+            ("0E0%", i64::MAX, "9E20%"),
         ] {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format_whole(value), expected, "{pattern} {value}");
         }
-        for pattern in ["0 0", "0.#0", "0#"] {
+        for pattern in ["0 0", "0.#0", "0#", "0EUR", "#,##0E0", ".0E0"] {
             assert_eq!(DecimalFormat::parse(pattern), None, "{pattern}");
         }
     }
