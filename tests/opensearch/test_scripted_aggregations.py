@@ -87,6 +87,9 @@ class ScriptedValuesTest(ClewTest):
         script = {"field": "tag", "script": "'t-' + _value.toUpperCase()"}
         self.assertEqual(self.buckets("terms", **script), [("t-X", 2), ("t-Y", 1), ("t-Z", 1)])
         self.assertEqual(self.buckets("terms", field="n", script="_value % 3"), [(1.0, 3)])
+        # Dates are numbers with a fraction to them, too, and so is what they make.
+        (only,) = self.aggregate(x={"terms": {"field": "at", "script": "(int) _value", "format": "yyyy"}})["x"]["buckets"]
+        self.assertEqual((repr(only["key"]), only["key_as_string"]), ("2147483647.0", "1970"))
 
     def test_what_is_made_of_truths_is_shown_as_one(self):
         properties = {"flag": {"type": "boolean"}, "size": {"type": "unsigned_long"}}

@@ -102,7 +102,8 @@ pub(super) fn plan_made(
             return plan_values(&plain, aggregation, context);
         }
         Some(of) => {
-            made_of(of.kind).ok_or_else(|| unsupported(source, "geo_point", aggregation))?
+            let made = made_of(of.kind, aggregation);
+            made.ok_or_else(|| unsupported(source, "geo_point", aggregation))?
         }
         None => made_alone(source, aggregation),
     };
@@ -161,8 +162,10 @@ fn plan_of(
     (maker, of): (Maker, Option<ValuePlan>),
     context: &AggContext<'_>,
 ) -> Result<ValuePlan, AggError> {
+    let of_dates = |of: &ValuePlan| matches!(of.format, ValueFormat::Date { .. });
+    let is_date = kind == ValueKind::Date || of.as_ref().is_some_and(of_dates);
     let format = match kind {
-        ValueKind::Date => ValueFormat::Date {
+        _ if is_date => ValueFormat::Date {
             format: date_format(source, of.as_ref().map(|of| &of.format))?,
             zone: TimeZone::UTC,
         },
@@ -179,12 +182,13 @@ fn plan_of(
         of,
         memory: context.memory.cloned(),
     };
-    let (_, missing) = stand_in(source, kind, &format, context.now_ms)?;
+    let given = if is_date { ValueKind::Date } else { kind };
+    let (_, missing) = stand_in(source, given, &format, context.now_ms)?;
     Ok(ValuePlan {
         field: source.field.clone(),
         column: None,
         kind,
-        missing,
+        missing: missing.map(|key| as_fraction(key, kind)),
         format,
         made: Some(Arc::new(made)),
     })
@@ -200,13 +204,26 @@ fn given_of(source: &Source, context: &AggContext<'_>) -> Result<Option<ValuePla
     plan_values(&plain, "value_count", context).map(Some)
 }
 
-/// What a script makes of the values of a field.
-fn made_of(kind: ValueKind) -> Option<ValueKind> {
+/// A key of dates as a number where such are made of them.
+fn as_fraction(key: Key, kind: ValueKind) -> Key {
+    match (key, kind) {
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "scripts of values make floating-point numbers, as in OpenSearch"
+        )]
+        (Key::I64(millis), ValueKind::Double) => Key::F64(millis as f64),
+        (key, _) => key,
+    }
+}
+
+/// What a script makes of the values of a field: of dates numbers where their own values are the keys of buckets.
+fn made_of(kind: ValueKind, aggregation: &str) -> Option<ValueKind> {
     Some(match kind {
         ValueKind::Keyword | ValueKind::Ip => ValueKind::Keyword,
         ValueKind::Long | ValueKind::Double | ValueKind::Boolean | ValueKind::Unsigned => {
             ValueKind::Double
         }
+        ValueKind::Date | ValueKind::DateNanos if aggregation == "terms" => ValueKind::Double,
         ValueKind::Date | ValueKind::DateNanos => ValueKind::Date,
         ValueKind::Unmapped
         | ValueKind::Geo
@@ -340,7 +357,7 @@ impl Made {
             field: self.field.clone(),
             source: source.into(),
         })?;
-        let given: Vec<GivenValue> = keys.iter().map(|key| given(key, self.kind)).collect();
+        let given: Vec<GivenValue> = keys.iter().map(given).collect();
         for (entry, raw) in rows.entries.iter().zip(&rows.values) {
             if let Ok(at) = distinct.binary_search(raw) {
                 run(*entry, docs[*entry as usize], given.get(at))?;
@@ -354,16 +371,14 @@ fn failed(error: ScriptError) -> AggError {
     AggError::Query(Box::new(QueryError::Script(error)))
 }
 
-/// A value of a field as its script is given it: all numbers are fractions, but for dates.
-fn given(key: &Key, made: ValueKind) -> GivenValue {
+/// A value of a field as its script is given it: all numbers are fractions.
+fn given(key: &Key) -> GivenValue {
     match key {
-        Key::Date(millis) => GivenValue::Whole(*millis),
-        Key::I64(millis) if made == ValueKind::Date => GivenValue::Whole(*millis),
         #[allow(
             clippy::cast_precision_loss,
             reason = "scripts of values are given floating-point numbers, as in OpenSearch"
         )]
-        Key::I64(whole) => GivenValue::Float(*whole as f64),
+        Key::I64(whole) | Key::Date(whole) => GivenValue::Float(*whole as f64),
         #[allow(
             clippy::cast_precision_loss,
             reason = "scripts of values are given floating-point numbers, as in OpenSearch"

@@ -207,8 +207,6 @@ impl OpenScript {
 /// A value that a script is given beside a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GivenValue {
-    /// A whole number.
-    Whole(i64),
     /// A number.
     Float(f64),
     /// A text.
@@ -218,7 +216,6 @@ pub enum GivenValue {
 impl GivenValue {
     fn seen<'a>(&self) -> ScriptValue<'a> {
         match self {
-            GivenValue::Whole(number) => ScriptValue::Whole(*number),
             GivenValue::Float(number) => ScriptValue::Float(*number),
             GivenValue::Text(text) => ScriptValue::Text(text.to_string().into()),
         }
