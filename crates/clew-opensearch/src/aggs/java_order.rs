@@ -3,7 +3,7 @@
 use clew_platform::java_hash;
 
 /// The places of names in the order of a `HashMap`, which grows before more than three quarters of it are taken.
-pub(super) fn java_order(names: &[String]) -> Vec<usize> {
+pub(crate) fn java_order(names: &[String]) -> Vec<usize> {
     let mut slots: u32 = 16;
     while names.len() > slots as usize / 4 * 3 {
         slots *= 2;

@@ -22,6 +22,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use java_order::java_order;
 pub(crate) use parse::ShownAggs;
 pub use parse::{ParsedAggs, parse_aggs};
 pub(crate) use path::AggPath;

@@ -307,22 +307,25 @@ pub(crate) fn explained(explained: &Explained) -> Value {
     })
 }
 
-/// The names of queries that a hit matches: a list, or by name what it scores by them.
+/// The names of queries that a hit matches, as a map of Java has them: a list, or by name what it scores by them.
 fn write_matched_queries(json: &mut JsonWriter, matched: &[MatchedQuery]) {
     let Some(first) = matched.first() else {
         return;
     };
+    let names: Vec<String> = matched.iter().map(|one| one.name.clone()).collect();
+    let ordered = java_order(&names).into_iter();
+    let ordered = ordered.filter_map(|at| matched.get(at));
     json.key("matched_queries");
     if first.score.is_none() {
         json.begin_array();
-        for one in matched {
+        for one in ordered {
             json.string(&one.name);
         }
         json.end_array();
         return;
     }
     json.begin_object();
-    for one in matched {
+    for one in ordered {
         json.key(&one.name);
         write_score(json, one.score);
     }
