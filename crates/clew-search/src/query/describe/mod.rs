@@ -439,6 +439,8 @@ fn write_range(out: &mut Beginning, range: &Range) -> fmt::Result {
 fn write_value(out: &mut Beginning, value: &Value) -> fmt::Result {
     match value {
         Value::String(text) => out.write_str(text),
+        // As a field of truths has them among its words.
+        Value::Bool(truth) => out.write_str(if *truth { "T" } else { "F" }),
         other => write!(out, "{other}"),
     }
 }

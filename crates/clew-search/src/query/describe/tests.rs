@@ -12,6 +12,7 @@ fn queries_are_described_as_lucene_would_write_them() {
         ..Bool::default()
     });
     assert_eq!(describe(&query), "+a:x -n:{1 TO *] b:y z");
+    assert_eq!(describe(&Query::term("on", true)), "on:T");
     assert_eq!(describe_up_to(&query, 6), "+a:x -");
     let terms = Query::Terms {
         field: "k".to_string(),
