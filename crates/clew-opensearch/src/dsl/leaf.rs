@@ -1,7 +1,7 @@
 //! Queries on exact values and on terms.
 
 use clew_query::{Fuzziness, Pattern, Query, Range, RegexpSyntax, Rewrite, Term, TermsOf};
-use clew_schema::{DateFormat, RangeRelation, parse_zone};
+use clew_schema::{DateError, DateFormat, RangeRelation, parse_zone};
 use serde_json::Value;
 
 use super::object::{Parameters, one_field, plain};
@@ -116,10 +116,17 @@ pub(super) fn terms(body: &Value) -> Result<Query, DslError> {
 
 /// Refuses a format that is none, whatever the field holds.
 fn check_format(format: Option<&str>) -> Result<(), DslError> {
-    match format.map(DateFormat::parse) {
-        Some(Err(error)) => Err(DslError::illegal(error.to_string())),
-        Some(Ok(_)) | None => Ok(()),
-    }
+    let Some(Err(error)) = format.map(DateFormat::parse) else {
+        return Ok(());
+    };
+    let within = match &error {
+        DateError::Format { reason, .. } => Some(Box::new(DslError::illegal(reason.clone()))),
+        _ => None,
+    };
+    Err(DslError {
+        within,
+        ..DslError::illegal(error.to_string())
+    })
 }
 
 pub(super) fn range(body: &Value) -> Result<Query, DslError> {

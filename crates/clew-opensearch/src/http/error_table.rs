@@ -164,14 +164,23 @@ fn document_error(id: &str, error: &DocumentError) -> ApiError {
 /// How it is told that a text is no date.
 const NO_DATE: &str = "failed to parse date field [";
 
-/// What is wrong with a value; of a text that is no date it is told besides why not.
+/// What is wrong with a value; of a text that is no date, or no format of dates, it is told besides why not.
 fn value_cause(kind: &'static str, reason: String) -> Cause {
-    let why = no_date(&reason);
+    let no_date = no_date(&reason).map(|why| ("date_time_parse_exception", why));
+    let why = no_date.or_else(|| Some(("illegal_argument_exception", no_format(&reason)?)));
     let cause = Cause::new(kind, reason);
     match why {
-        Some(why) => cause.caused_by(Cause::new("date_time_parse_exception", why)),
+        Some((kind, why)) => cause.caused_by(Cause::new(kind, why)),
         None => cause,
     }
+}
+
+/// Why a text is no format of dates, by what is told of both.
+fn no_format(reason: &str) -> Option<String> {
+    let (_, why) = reason
+        .strip_prefix("Invalid format: [")?
+        .rsplit_once("]: ")?;
+    Some(why.to_string())
 }
 
 /// Why a text is no date of a format, by what is told of both.
@@ -298,7 +307,7 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
         QueryError::Script(error) => ApiError::new(StatusCode::BAD_REQUEST, script_cause(error)),
         QueryError::Create { reason: within } => {
             let cause = named(query_error_type(error));
-            let within = Cause::new(value_error_type(within), within.as_str());
+            let within = value_cause(value_error_type(within), within.clone());
             ApiError::new(status(kind), cause.caused_by(within))
         }
         QueryError::Date(_) => {
@@ -315,7 +324,10 @@ fn query_error(error: &QueryError, reason: &str, kind: ErrorKind) -> ApiError {
             };
             ApiError::new(status(kind), cause)
         }
-        error => ApiError::new(status(kind), named(query_error_type(error))),
+        error => {
+            let cause = value_cause(query_error_type(error), reason.to_string());
+            ApiError::new(status(kind), cause)
+        }
     }
 }
 

@@ -185,4 +185,9 @@ fn mapping_document_and_query_errors_keep_their_own_names() {
         assert_eq!(told["caused_by"]["type"], within);
         assert_eq!(told["caused_by"]["reason"], reason);
     }
+    let format =
+        AggError::invalid("Invalid format: [#,##0]: Pattern includes reserved character: '#'");
+    let told = ApiError::from(&EngineError::Query(QueryError::Aggregation(format))).cause();
+    let why = "Pattern includes reserved character: '#'";
+    assert_eq!(told["caused_by"]["reason"], why);
 }
