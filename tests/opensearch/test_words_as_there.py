@@ -148,6 +148,20 @@ class WordsAsThere(ClewTest):
         self.assertEqual(completed(4), [("1", "run a"), ("2", "run c"), ("3", "run b")])
         self.assertEqual(completed(4, skip_duplicates=True), [("1", "run a"), ("2", "run c"), ("4", "run d")])
 
+    def test_what_does_not_go_together_is_refused_by_shards(self):
+        self.make("together", {"n": {"type": "integer"}}, {"1": {"n": 1}})
+        rescore = {"query": {"rescore_query": {"match_all": {}}}}
+        slice = "`slice` cannot be used outside of a scroll context or PIT context"
+        for body, status, kind, reason in (
+            ({"sort": ["n"], "rescore": rescore}, 400, "illegal_argument_exception", "Cannot use [sort] option in conjunction with [rescore]."),
+            ({"slice": {"id": 0, "max": 2}}, 500, "search_exception", slice),
+            ({"highlight": {"fields": {"n": {"type": "nope"}}}}, 400, "illegal_argument_exception", "unknown highlighter type [nope] for the field [n]"),
+        ):
+            self.assert_shards_refuse(kind, reason, "together", status, **body)
+        order = {"top_hits": {"sort": [{"n": {"format": "yyyy"}}]}}
+        with self.refused(400, "x_content_parse_exception", "] [field_sort] unknown field [format]"):
+            self.hits("together", aggs={"t": order})
+
     def test_what_ranges_are_told_is_refused_whatever_the_field_holds(self):
         self.make("ranged", {"d": {"type": "date"}, "n": {"type": "integer"}, "r": {"type": "integer_range"}}, {"1": {"n": 1}})
         for field, rest, reason in (

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use clew_engine::{Index, SearchControl, Slice};
 use clew_search::{Combine, Rescore};
 use serde_json::Value;
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::guard::limit;
 use super::members::{flag, integer};
 use crate::dsl::{self, DslError, DslErrorKind, Field, integer_in};
-use crate::http::error::ApiError;
+use crate::http::error::{ApiError, Cause};
 use crate::http::params::Params;
 use crate::http::place::{Spot, token};
 use crate::http::setting_values::parse_time;
@@ -120,14 +121,16 @@ impl Control {
     /// Refuses what does not go together.
     pub(super) fn check(&self, by_score: bool) -> Result<(), ApiError> {
         if self.slice.is_some() && self.scroll.is_none() && self.pit.is_none() {
-            return Err(ApiError::illegal_argument(
+            let cause = Cause::new(
+                "search_exception",
                 "`slice` cannot be used outside of a scroll context or PIT context",
-            ));
+            );
+            let refused = ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause);
+            return Err(refused.found_by_shards());
         }
         if !self.rescore.is_empty() && !by_score {
-            return Err(ApiError::illegal_argument(
-                "Cannot use [sort] option in conjunction with [rescore].",
-            ));
+            let reason = "Cannot use [sort] option in conjunction with [rescore].";
+            return Err(ApiError::illegal_argument(reason).found_by_shards());
         }
         Ok(())
     }

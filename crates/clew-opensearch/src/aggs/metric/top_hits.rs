@@ -38,7 +38,7 @@ fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
         }
     }
     let sort = match shown.get("sort") {
-        Some(sort) => dsl::parse_sort(sort).map_err(|error| AggDslError::illegal(error.reason))?,
+        Some(sort) => dsl::parse_sort(sort)?,
         None => Vec::new(),
     };
     let spec = TopHitsSpec {

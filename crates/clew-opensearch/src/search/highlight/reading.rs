@@ -112,9 +112,8 @@ fn read_field(
     match reading.kind {
         None | Some("unified" | "plain" | "fvh" | "semantic") => {}
         Some(other) => {
-            return Err(DslError::illegal(format!(
-                "unknown highlighter type [{other}] for the field [{pattern}]"
-            )));
+            let reason = format!("unknown highlighter type [{other}] for the field [{pattern}]");
+            return Err(DslError::illegal(reason).of_shards());
         }
     }
     let fast = (reading.kind == Some("fvh")).then(|| reading.fast());
