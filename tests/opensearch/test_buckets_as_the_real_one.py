@@ -102,6 +102,8 @@ class BucketsAsTheRealOne(ClewTest):
                     within.format("2020-06-01--2021-02-01", "2019-06-01--2022-12-31"))
         self.refuse("histogram", {"field": "n", "interval": 5, "extended_bounds": {"min": 0, "max": 100}, "hard_bounds": {"max": 20}},
                     within.format("--20.0", "0.0--100.0"))
+        # Of numbers that stand for no dates they are numbers.
+        self.refuse("date_histogram", {"field": "n", "calendar_interval": "month", "hard_bounds": {"min": "2020-05-20"}}, 'For input string: "2020-05-20"')
         self.refuse("date_histogram", {**months, "extended_bounds": {"min": 2, "max": 1}}, "cannot be greater than [extended_bounds.max][1] for histogram aggregation [x]")
         self.refuse("range", {"field": "n", "ranges": []}, "No [ranges] specified for the [x] aggregation")
         self.refuse("geotile_grid", {"field": "place", "bounds": "BBOX(0,1,2,3)"}, "[geotile_grid] bounds doesn't support values of type: VALUE_STRING")

@@ -422,7 +422,7 @@ pub(crate) fn bound_number(scalar: &Scalar) -> Result<f64, AggError> {
 }
 
 /// A written value as milliseconds since the epoch. Numbers are milliseconds, or whatever the
-/// format reads them as.
+/// format reads them as; values that are no dates have no others.
 pub(crate) fn bound_ms(
     scalar: &Scalar,
     format: &ValueFormat,
@@ -434,13 +434,8 @@ pub(crate) fn bound_ms(
         (Scalar::Float(value), _) => return Ok(whole(*value)),
         (scalar, _) => text_of(scalar),
     };
-    let default = DateFormat::default();
-    let format = match format {
-        ValueFormat::Date { format, .. } => format,
-        ValueFormat::Raw
-        | ValueFormat::Unsigned
-        | ValueFormat::Boolean
-        | ValueFormat::Decimal(_) => &default,
+    let ValueFormat::Date { format, .. } = format else {
+        return bound_number(scalar).map(whole);
     };
     format
         .parse_with_math_in(&text, now_ms, Rounding::Down, zone)
