@@ -7,7 +7,7 @@ use super::parser::Parser;
 use super::run::{Machine, element};
 use super::tree::{Assign, Catch, Lambda, Named, Node, Operator, Statement, Target, Thrown, Type};
 use super::value::ScriptValue;
-use super::{ScriptLanguage, collections};
+use super::{ScriptLanguage, collections, functions};
 use crate::error::ScriptError;
 
 /// Operators that give what stands before them the value that comes of it and another one.
@@ -108,6 +108,36 @@ impl Parser<'_> {
         match self.language == ScriptLanguage::Painless && has_ints {
             true => Node::PairOfInts(operator, left, right),
             false => Node::Pair(operator, left, right),
+        }
+    }
+
+    /// A choice between two values: where one is a fraction, as far as the text tells, a whole number is one, too.
+    pub(super) fn choice_of(&self, condition: Node, yes: Node, no: Node) -> Node {
+        let fractions = (self.is_fraction(&yes), self.is_fraction(&no));
+        // What a call answers has no type that the text tells.
+        let fits = |node: Node| match self.is_int(&node) && !matches!(node, Node::Call { .. }) {
+            true => Node::Cast(Type::Float, Box::new(node)),
+            false => node,
+        };
+        let (yes, no) = match fractions {
+            (true, false) => (yes, fits(no)),
+            (false, true) => (fits(yes), no),
+            (true, true) | (false, false) => (yes, no),
+        };
+        Node::Choice(Box::new(condition), Box::new(yes), Box::new(no))
+    }
+
+    /// Whether what has a value has a fraction, as far as its text tells.
+    fn is_fraction(&self, node: &Node) -> bool {
+        match node {
+            Node::Float(_) => true,
+            Node::Cast(kind, _) => *kind == Type::Float,
+            Node::Negated(inner) => self.is_fraction(inner),
+            Node::Function(name, arguments) => {
+                self.language == ScriptLanguage::Painless
+                    && functions::makes_fraction(name, arguments.len())
+            }
+            _ => false,
         }
     }
 

@@ -64,6 +64,11 @@ const MATH: &[(&str, usize)] = &[
     ("pow", 2),
 ];
 
+/// Whether a function of numbers makes one with a fraction whatever it is given, as all do but the one that rounds.
+pub(super) fn makes_fraction(name: &str, arguments: usize) -> bool {
+    name != "round" && MATH.contains(&(name, arguments))
+}
+
 /// Further functions of expressions.
 const OF_EXPRESSIONS: &[(&str, usize)] = &[("ln", 1), ("logn", 2), ("haversin", 4)];
 

@@ -246,11 +246,7 @@ impl<'a> Parser<'a> {
         let yes = self.expression()?;
         self.expect(":")?;
         let no = self.expression()?;
-        Ok(Node::Choice(
-            Box::new(condition),
-            Box::new(yes),
-            Box::new(no),
-        ))
+        Ok(self.choice_of(condition, yes, no))
     }
 
     fn any_of(&mut self) -> Result<Node, String> {

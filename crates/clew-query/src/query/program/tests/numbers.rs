@@ -42,6 +42,8 @@ fn numbers_and_letters_are_those_of_java() {
         ("0xFFFFFFFF + 1", json!(0)),
         ("Math.max(1, 2)", json!(2.0)),
         ("Integer.max(1, 2)", json!(2)),
+        ("'' + (1 > 2 ? Math.floor(1.5) : 0)", json!("0.0")),
+        ("'' + (1 > 2 ? 1 : -2.5) + (2 > 1 ? 1 : 2L)", json!("-2.51")),
     ]);
 }
 
