@@ -255,10 +255,15 @@ impl Parser<'_> {
         Some(other_than(ranges))
     }
 
+    /// A character, maybe behind a backslash, behind which no letter stands for itself.
     fn literal(&mut self) -> Result<char, ParseError> {
-        self.take('\\');
-        let next = self.rest.next();
-        next.ok_or_else(|| self.at_its_end())
+        let escaped = self.take('\\');
+        let next = self.rest.next().ok_or_else(|| self.at_its_end())?;
+        if escaped && next.is_ascii_alphabetic() {
+            let reason = format!("invalid character class \\{}", u32::from(next));
+            return Err(ParseError::Wrong(reason));
+        }
+        Ok(next)
     }
 
     fn simple(&mut self) -> Result<Expression, ParseError> {

@@ -77,6 +77,13 @@ fn what_is_no_expression_is_refused() {
     ] {
         assert!(regexp(wrong).is_err(), "{wrong}");
     }
+    for (letter, told) in [("a\\p{L}+", 112), ("[\\n]", 110)] {
+        let refusal = regexp(letter).unwrap_err().to_string();
+        assert!(
+            refusal.ends_with(&format!("invalid character class \\{told}")),
+            "{refusal}"
+        );
+    }
 }
 
 #[test]
