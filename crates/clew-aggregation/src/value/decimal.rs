@@ -9,75 +9,68 @@ pub struct DecimalFormat {
     suffix: String,
     /// What stands around negative numbers instead of a sign and the above.
     negative: Option<(String, String)>,
+    /// By what numbers are multiplied: 100 for percents.
+    times: u16,
+    counts: Counts,
+    /// How many digits a power of ten has at least that numbers are shown with; none without.
+    power_min: usize,
+}
+
+/// How many digits a pattern wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counts {
     whole_min: usize,
+    /// Of a number with a power of ten: with fewer that must be there, powers are multiples of it.
+    whole_max: usize,
     fraction_min: usize,
     fraction_max: usize,
     /// Digits between separators; none without.
     group: Option<usize>,
-    percent: bool,
-    /// Numbers are shown with a power of ten.
-    power: Option<Power>,
-}
-
-/// How a power of ten is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Power {
-    /// Its digits, at least.
-    digits_min: usize,
-    /// Digits before the point, at most: with fewer that must be there, powers are multiples of it.
-    whole_max: usize,
+    /// Whether there is a point without a fraction behind it, too.
+    always_point: bool,
 }
 
 /// No pattern shows more digits behind the point.
 const FRACTION_MAX: usize = 340;
-/// Digits between separators where a pattern says nothing at all.
-const GROUP_OF_NONE: usize = 3;
+/// What a pattern wants that says nothing at all.
+const COUNTS_OF_NONE: Counts = Counts {
+    whole_min: 0,
+    whole_max: 0,
+    fraction_min: 0,
+    fraction_max: FRACTION_MAX,
+    group: Some(3),
+    always_point: false,
+};
+/// How the refusal of a pattern begins in which signs of digits stand where none can be.
+const MALFORMED: &str = "Malformed pattern";
 
 impl DecimalFormat {
-    /// Understands a pattern; `None` when it has misplaced signs. One without digits is text before whole numbers, and an
-    /// empty one shows numbers as they are, by thousands.
-    pub fn parse(pattern: &str) -> Option<Self> {
+    /// Understands a pattern. One without digits is text before whole numbers, and an empty one shows numbers as they are, by
+    /// thousands.
+    ///
+    /// # Errors
+    /// In Java's words, what is wrong with it.
+    pub fn parse(pattern: &str) -> Result<Self, String> {
+        let wrong = |what: String| format!("{what} \"{pattern}\"");
+        let (half, negative) = Half::read(pattern).map_err(wrong)?;
         // The digits of a second pattern, which is for negative numbers, say nothing.
-        let (pattern, negative) = match pattern.split_once(';') {
-            Some((pattern, negative)) => (pattern, Some(parts(negative)?)),
-            None => (pattern, None),
+        let negative = negative.strip_prefix(';').filter(|rest| !rest.is_empty());
+        let negative = match negative.map(Half::read).transpose().map_err(wrong)? {
+            Some((_, rest)) if !rest.is_empty() => return Err(wrong(unquoted(';'))),
+            negative => negative.map(|(half, _)| (half.prefix, half.suffix)),
         };
-        let (prefix, digits, power_min, suffix) = parts(pattern)?;
-        let plain = |text: &str| text.replace('\'', "");
-        let negative = negative
-            .map(|(before, _, _, after)| (plain(before), plain(after)))
-            .filter(|around| *around != (plain(prefix), plain(suffix)));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let misplaced = fraction.contains(['.', ','])
-            || fraction.trim_start_matches('0').contains('0')
-            || whole.replace(',', "").trim_start_matches('#').contains('#')
-            || fraction.len() > FRACTION_MAX
-            || power_min > 0 && (whole.contains(',') || !(1..=FRACTION_MAX).contains(&whole.len()));
-        if misplaced {
-            return None;
-        }
-        Some(DecimalFormat {
-            prefix: plain(prefix),
-            suffix: plain(suffix),
-            negative,
-            whole_min: whole.matches('0').count(),
-            fraction_min: fraction.matches('0').count(),
-            fraction_max: match pattern {
-                "" => FRACTION_MAX,
-                _ => fraction.len(),
-            },
-            group: match pattern {
-                "" => Some(GROUP_OF_NONE),
-                _ => whole
-                    .rfind(',')
-                    .map(|at| whole.len() - at - 1)
-                    .filter(|length| *length > 0),
-            },
-            percent: suffix.contains('%') || prefix.contains('%'),
-            power: (power_min > 0).then_some(Power {
-                digits_min: power_min,
-                whole_max: whole.len(),
-            }),
+        let counts = match pattern {
+            "" => COUNTS_OF_NONE,
+            _ => Counts::of(&half.digits).map_err(|what| wrong(what.to_string()))?,
+        };
+        Ok(DecimalFormat {
+            negative: negative
+                .filter(|(before, after)| (before, after) != (&half.prefix, &half.suffix)),
+            prefix: half.prefix,
+            suffix: half.suffix,
+            times: half.times,
+            counts,
+            power_min: half.power_min,
         })
     }
 
@@ -86,43 +79,40 @@ impl DecimalFormat {
         if value.is_nan() {
             return "NaN".to_string();
         }
-        let value = if self.percent { value * 100.0 } else { value };
-        let is_negative = value.is_sign_negative() && value != 0.0;
+        let value = value * f64::from(self.times);
+        let is_negative = value.is_sign_negative();
         if value.is_infinite() {
             return self.around(is_negative, "∞");
         }
-        if let Some(power) = self.power {
-            return self.around(is_negative, &self.with_power(power, value.abs()));
+        if self.power_min > 0 {
+            return self.around(is_negative, &self.with_power(value.abs()));
         }
         // The digits that tell a number from others, unless fewer are wanted.
         let shortest = digits_of(value.abs());
         let digits = shortest
             .split_once('.')
             .map_or(0, |(_, digits)| digits.len());
-        let text = match digits <= self.fraction_max {
+        let text = match digits <= self.counts.fraction_max {
             true => shortest,
-            false => format!("{:.*}", self.fraction_max, value.abs()),
+            false => format!("{:.*}", self.counts.fraction_max, value.abs()),
         };
         self.around(is_negative, &self.filled(&text))
     }
 
     /// A whole number's text, with all its digits.
     pub fn format_whole(&self, value: i64) -> String {
-        if let Some(power) = self.power {
-            let times = if self.percent { 100 } else { 1 };
-            let shown = self.with_power(power, u128::from(value.unsigned_abs()) * times);
-            return self.around(value < 0, &shown);
-        }
-        let mut text = value.unsigned_abs().to_string();
-        if self.percent {
-            text.push_str("00");
-        }
-        self.around(value < 0, &self.filled(&text))
+        let whole = u128::from(value.unsigned_abs()) * u128::from(self.times);
+        let shown = match self.power_min {
+            0 => self.filled(&whole.to_string()),
+            _ => self.with_power(whole),
+        };
+        self.around(value < 0, &shown)
     }
 
     /// A number of no sign as digits and a power of ten.
-    fn with_power(&self, power: Power, value: impl LowerExp) -> String {
-        let digits_max = (power.whole_max + self.fraction_max).max(1);
+    fn with_power(&self, value: impl LowerExp) -> String {
+        let counts = &self.counts;
+        let digits_max = (counts.whole_max + counts.fraction_max).max(1);
         let split = |text: &str| {
             let (digits, ten) = text.split_once('e').unwrap_or((text, "0"));
             let digits = digits.replace('.', "").trim_end_matches('0').to_string();
@@ -136,8 +126,8 @@ impl DecimalFormat {
         let signed = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
         // The place of the point among the digits, where all of them stand behind it without a power.
         let point = ten + 1;
-        let repeat = signed(power.whole_max);
-        let (ten, whole) = if power.whole_max > self.whole_min.max(1) {
+        let repeat = signed(counts.whole_max);
+        let (ten, whole) = if counts.whole_max > counts.whole_min.max(1) {
             let beyond = if point >= 1 {
                 point - 1
             } else {
@@ -145,21 +135,21 @@ impl DecimalFormat {
             };
             (beyond / repeat * repeat, 1)
         } else {
-            (point - signed(self.whole_min), self.whole_min)
+            (point - signed(counts.whole_min), counts.whole_min)
         };
         let (ten, whole) = match digits.is_empty() {
             true => (0, whole),
             false => (ten, usize::try_from(point - ten).unwrap_or(0)),
         };
         let count = whole
-            .max(self.whole_min + self.fraction_min)
+            .max(counts.whole_min + counts.fraction_min)
             .max(digits.len());
         let mut text = format!("{digits:0<count$}");
         if count > whole {
             text.insert(whole, '.');
         }
         let sign = if ten < 0 { "-" } else { "" };
-        let width = power.digits_min;
+        let width = self.power_min;
         format!("{text}E{sign}{:0width$}", ten.unsigned_abs())
     }
 
@@ -175,25 +165,24 @@ impl DecimalFormat {
 
     /// Digits with as many zeros and separators as the pattern wants.
     fn filled(&self, text: &str) -> String {
+        let counts = &self.counts;
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let fraction = fraction.trim_end_matches('0');
-        let fraction = format!("{fraction:0<width$}", width = self.fraction_min);
+        let fraction = format!("{fraction:0<width$}", width = counts.fraction_min);
         let whole = whole.trim_start_matches('0');
-        let whole = format!(
-            "{}{whole}",
-            "0".repeat(self.whole_min.saturating_sub(whole.len()))
-        );
+        let whole = format!("{whole:0>width$}", width = counts.whole_min);
         let whole = if whole.is_empty() && fraction.is_empty() {
             "0".to_string()
         } else {
             self.grouped(&whole)
         };
-        let point = if fraction.is_empty() { "" } else { "." };
+        let has_point = counts.always_point || !fraction.is_empty();
+        let point = if has_point { "." } else { "" };
         format!("{whole}{point}{fraction}")
     }
 
     fn grouped(&self, whole: &str) -> String {
-        let Some(group) = self.group else {
+        let Some(group) = self.counts.group else {
             return whole.to_string();
         };
         let mut text = String::with_capacity(whole.len() * 2);
@@ -227,23 +216,128 @@ fn digits_of(value: f64) -> String {
     ((whole + unit / 2) / unit * unit).to_string()
 }
 
-/// What stands before the digits of a pattern, the digits, how many digits a power of ten has that stands behind them (0 of
-/// none), and what stands behind that, where there are no more.
-fn parts(pattern: &str) -> Option<(&str, &str, usize, &str)> {
-    let is_digit = |c: char| matches!(c, '#' | '0' | ',' | '.');
-    let start = pattern.find(is_digit).unwrap_or(pattern.len());
-    let (prefix, rest) = pattern.split_at(start);
-    let end = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
-    let (digits, rest) = rest.split_at(end);
-    let (power_min, suffix) = match rest.strip_prefix('E') {
-        None => (0, rest),
-        Some(power) => {
-            let suffix = power.trim_start_matches('0');
-            let power_min = power.len() - suffix.len();
-            (power_min, (power_min > 0).then_some(suffix)?)
+/// Whether a character stands for digits, or between them.
+fn is_digit(sign: char) -> bool {
+    matches!(sign, '#' | '0' | ',' | '.')
+}
+
+fn unquoted(sign: char) -> String {
+    format!("Unquoted special character '{sign}' in pattern")
+}
+
+/// A pattern for numbers of one sign.
+#[derive(Default)]
+struct Half {
+    prefix: String,
+    /// The signs of digits, wherever they stand.
+    digits: String,
+    power_min: usize,
+    suffix: String,
+    times: u16,
+}
+
+impl Half {
+    /// Reads a pattern up to its end, or to the sign that another one follows.
+    fn read(pattern: &str) -> Result<(Self, &str), String> {
+        let mut half = Half {
+            times: 1,
+            ..Half::default()
+        };
+        let (prefix, mut rest) = half.text(pattern)?;
+        half.prefix = prefix;
+        if rest.starts_with(';') {
+            return Err(unquoted(';'));
         }
-    };
-    (!suffix.contains(is_digit)).then_some((prefix, digits, power_min, suffix))
+        while rest.starts_with(is_digit) {
+            let end = rest.find(|sign| !is_digit(sign)).unwrap_or(rest.len());
+            let (digits, behind) = rest.split_at(end);
+            half.digits.push_str(digits);
+            rest = behind;
+            if let Some(power) = rest.strip_prefix('E') {
+                rest = power.trim_start_matches('0');
+                half.power_min = power.len() - rest.len();
+                if half.power_min == 0 || !half.digits.contains(['#', '0']) {
+                    return Err("Malformed exponential pattern".to_string());
+                }
+            }
+            let (text, behind) = half.text(rest)?;
+            half.suffix.push_str(&text);
+            rest = behind;
+        }
+        Ok((half, rest))
+    }
+
+    /// Text as far as it goes, and what follows it. What is quoted means itself.
+    fn text<'p>(&mut self, rest: &'p str) -> Result<(String, &'p str), String> {
+        let mut text = String::new();
+        let mut quoted = false;
+        let mut signs = rest.char_indices().peekable();
+        while let Some((at, sign)) = signs.next() {
+            let mut doubled = || signs.next_if(|(_, next)| *next == sign).is_some();
+            match sign {
+                '\'' if doubled() => text.push('\''),
+                '\'' => quoted = !quoted,
+                sign if quoted => text.push(sign),
+                ';' => return Ok((text, rest.split_at(at).1)),
+                sign if is_digit(sign) => return Ok((text, rest.split_at(at).1)),
+                '%' | '‰' => {
+                    if self.times != 1 {
+                        return Err("Too many percent/per mille characters in pattern".to_string());
+                    }
+                    self.times = if sign == '%' { 100 } else { 1000 };
+                    text.push(sign);
+                }
+                // The code of no country's currency.
+                '¤' if doubled() => text.push_str("XXX"),
+                sign => text.push(sign),
+            }
+        }
+        match quoted {
+            true => Err(MALFORMED.to_string()),
+            false => Ok((text, "")),
+        }
+    }
+}
+
+impl Counts {
+    /// What the signs of digits of a pattern ask for.
+    fn of(signs: &str) -> Result<Self, &'static str> {
+        if signs.matches('.').count() > 1 {
+            return Err("Multiple decimal separators in pattern");
+        }
+        let has_point = signs.contains('.');
+        let (whole, fraction) = signs.split_once('.').unwrap_or((signs, ""));
+        let digits = signs.replace([',', '.'], "");
+        let optional = digits.trim_start_matches('#');
+        let behind = optional.trim_start_matches('0');
+        if behind.contains('0') {
+            return Err("Unexpected '0' in pattern");
+        }
+        let point = whole.len() - whole.matches(',').count();
+        let (mut left, mut zeros) = (digits.len() - optional.len(), optional.len() - behind.len());
+        // Without a digit that must be there the one before the point is: `##.##` is `#0.##`, and `.##` is `.0#`.
+        if has_point && zeros == 0 && left > 0 {
+            (left, zeros) = (point.max(1) - 1, 1);
+        }
+        let group = whole.rfind(',').map(|at| whole.len() - at - 1);
+        let is_misplaced = match has_point {
+            true => point < left || point > left + zeros,
+            false => !behind.is_empty(),
+        };
+        if is_misplaced || fraction.contains(',') || group == Some(0) || digits.len() > FRACTION_MAX
+        {
+            return Err(MALFORMED);
+        }
+        let whole_min = if has_point { point - left } else { zeros };
+        Ok(Counts {
+            whole_min,
+            whole_max: left + whole_min,
+            fraction_min: if has_point { left + zeros - point } else { 0 },
+            fraction_max: if has_point { digits.len() - point } else { 0 },
+            group,
+            always_point: has_point && (point == 0 || point == digits.len()),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +349,18 @@ mod tests {
         for (pattern, value, expected) in [
             ("0.0", 12.34, "12.3"),
             ("0.00", 0.5, "0.50"),
-            ("#.##", 0.5, ".5"),
+            ("#.##", 0.5, "0.5"),
+            (".#", 0.5, ".5"),
+            (".#", 12.0, "12.0"),
+            ("0.", 12.0, "12."),
+            (".", 0.5, "0."),
+            ("0", -0.0, "-0"),
+            ("0‰", 0.5, "500‰"),
+            ("'#%'0''", 1.0, "#%1'"),
+            ("¤¤0¤", 1.0, "XXX1¤"),
+            ("0 0", 1.0, "01 "),
+            ("0;0%", -1.0, "1%"),
+            ("#,#.#", 12.5, "1,2.5"),
             ("#", 0.0, "0"),
             ("#,##0.###", 1_234_567.5, "1,234,567.5"),
             ("$0.00", -3.0, "-$3.00"),
@@ -281,6 +386,12 @@ mod tests {
             ("##0.##E00 x", 12_345.0, "12.345E03 x"),
             ("##0.##E0", 0.000_123_456, "123.46E-6"),
             ("00.0E0", 5.0, "50.0E-1"),
+            ("#.##E0", -0.576_6, "-5.77E-1"),
+            ("##.##E0", 1e21, "10E20"),
+            ("#E0", 12.0, ".1E2"),
+            ("###E0", 100.0, "100E0"),
+            ("#,##0E0", 0.5, "5000E-4"),
+            (".0E0", 0.0, ".0E0"),
         ] {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format(value), expected, "{pattern} {value}");
@@ -297,8 +408,20 @@ mod tests {
             let format = DecimalFormat::parse(pattern).unwrap();
             assert_eq!(format.format_whole(value), expected, "{pattern} {value}");
         }
-        for pattern in ["0 0", "0.#0", "0#", "0EUR", "#,##0E0", ".0E0"] {
-            assert_eq!(DecimalFormat::parse(pattern), None, "{pattern}");
+        for (pattern, reason) in [
+            ("0.#0", "Unexpected '0' in pattern"),
+            (".#0", MALFORMED),
+            ("0#", MALFORMED),
+            ("#,##0,", MALFORMED),
+            ("0.0,0", MALFORMED),
+            ("'0", MALFORMED),
+            ("0.0.0", "Multiple decimal separators in pattern"),
+            ("0%%", "Too many percent/per mille characters in pattern"),
+            ("0EUR", "Malformed exponential pattern"),
+            (";0", "Unquoted special character ';' in pattern"),
+        ] {
+            let told = format!("{reason} \"{pattern}\"");
+            assert_eq!(DecimalFormat::parse(pattern), Err(told), "{pattern}");
         }
     }
 }

@@ -45,7 +45,7 @@ impl ValueFormat {
             None => Ok(ValueFormat::Raw),
             Some(pattern) => DecimalFormat::parse(pattern)
                 .map(ValueFormat::Decimal)
-                .ok_or_else(|| AggError::invalid(format!("Malformed pattern \"{pattern}\""))),
+                .map_err(AggError::invalid),
         }
     }
 

@@ -76,7 +76,7 @@ impl Format {
     fn read(format: &str) -> Self {
         Format {
             date: DateFormat::parse(format).map_err(|error| error.to_string()),
-            number: DecimalFormat::parse(format),
+            number: DecimalFormat::parse(format).ok(),
             place: match format {
                 "geojson" => Some(PlaceFormat::GeoJson),
                 "wkt" => Some(PlaceFormat::WellKnownText),
