@@ -33,15 +33,15 @@ pub(super) enum PatternItem {
 #[rustfmt::skip]
 const NAMED: &[(&str, &str)] = &[
     ("basic_date", "yyyyMMdd"),
-    ("basic_date_time", "yyyyMMdd'T'HHmmss.SSSX"),
-    ("basic_date_time_no_millis", "yyyyMMdd'T'HHmmssX"),
+    ("basic_date_time", "yyyyMMdd'T'HHmmss.SSSXXX"),
+    ("basic_date_time_no_millis", "yyyyMMdd'T'HHmmssXXX"),
     ("basic_ordinal_date", "yyyyDDD"),
-    ("basic_ordinal_date_time", "yyyyDDD'T'HHmmss.SSSX"),
-    ("basic_ordinal_date_time_no_millis", "yyyyDDD'T'HHmmssX"),
-    ("basic_t_time", "'T'HHmmss.SSSX"),
-    ("basic_t_time_no_millis", "'T'HHmmssX"),
-    ("basic_time", "HHmmss.SSSX"),
-    ("basic_time_no_millis", "HHmmssX"),
+    ("basic_ordinal_date_time", "yyyyDDD'T'HHmmss.SSSXXX"),
+    ("basic_ordinal_date_time_no_millis", "yyyyDDD'T'HHmmssXXX"),
+    ("basic_t_time", "'T'HHmmss.SSSXXX"),
+    ("basic_t_time_no_millis", "'T'HHmmssXXX"),
+    ("basic_time", "HHmmss.SSSXXX"),
+    ("basic_time_no_millis", "HHmmssXXX"),
     ("basic_week_date", "YYYY'W'wwe"),
     ("basic_week_date_time", "YYYY'W'wwe'T'HHmmss.SSSX"),
     ("basic_week_date_time_no_millis", "YYYY'W'wwe'T'HHmmssX"),
@@ -172,12 +172,15 @@ impl Pattern {
                     continue;
                 }
                 letter if letter.is_ascii_alphabetic() => {
-                    if !"yuYMLQqdDweHhKkmsSaEZXxzVn".contains(letter) || same > 9 {
+                    if !"yuYMLQqdDwecHhKkmsSaEZXxzVn".contains(letter) || same > 9 {
                         return Err(format!("Unknown pattern letter: {letter}"));
                     }
                     let width = same;
                     if matches!(letter, 'Q' | 'q') && width > 3 {
                         return Err(format!("Too many pattern letters: {letter}"));
+                    }
+                    if letter == 'c' && width == 2 {
+                        return Err("Invalid pattern \"cc\"".to_string());
                     }
                     items.push(PatternItem::Part { letter, width });
                 }
@@ -312,7 +315,7 @@ fn read_part(
         'Y' if fixed => fields.week_year = Some(number()?),
         'Y' => fields.week_year = Some(reader.year(width)?),
         'w' => fields.week = Some(number()?),
-        'e' => fields.week_day = Some(number()?),
+        'e' | 'c' if width < 3 => fields.week_day = Some(number()?),
         // The month says it, too; alone it names no day.
         'Q' | 'q' if width == 3 => {
             reader.take_text("Q").then_some(())?;
@@ -332,7 +335,7 @@ fn read_part(
         'S' => fields.nanos = Some(reader.fraction(width, width)?),
         'n' => fields.nanos = Some(reader.number(1, 9)?),
         'a' => fields.afternoon = Some(read_half(reader)?),
-        'E' => {
+        'E' | 'e' | 'c' => {
             read_name(DAY_NAMES, width.max(3), reader)?;
         }
         'z' | 'V' => fields.zone = Some(read_zone(reader)?),
@@ -376,7 +379,9 @@ fn read_zone(reader: &mut DateReader<'_>) -> Option<TimeZone> {
 }
 
 /// A time taken apart for writing.
-struct Moment {
+struct Moment<'z> {
+    /// The name of the zone, where it is one of a region.
+    region: Option<&'z str>,
     year: i64,
     month: i64,
     day: i64,
@@ -386,13 +391,14 @@ struct Moment {
     offset_ms: i64,
 }
 
-impl Moment {
-    fn new(at: Instant, zone: &TimeZone) -> Moment {
+impl<'z> Moment<'z> {
+    fn new(at: Instant, zone: &'z TimeZone) -> Self {
         let millis = at.millis;
         let local = to_local(millis, zone);
         let days = local.div_euclid(DAY_MS);
         let (year, month, day) = civil_from_days(days);
         Moment {
+            region: zone.iana_name().filter(|name| name.contains('/')),
             year,
             month,
             day,
@@ -415,7 +421,7 @@ impl Moment {
             'Q' | 'q' => (self.month + 2) / 3,
             'Y' => week_from_days(self.days).0,
             'w' => week_from_days(self.days).1,
-            'e' => week_from_days(self.days).2,
+            'e' | 'c' => week_from_days(self.days).2,
             'H' => self.hour(),
             'k' => (self.hour() + 23) % 24 + 1,
             'h' => (self.hour() + 11) % 12 + 1,
@@ -428,7 +434,7 @@ impl Moment {
     }
 }
 
-fn write_items(items: &[PatternItem], moment: &Moment, out: &mut String) {
+fn write_items(items: &[PatternItem], moment: &Moment<'_>, out: &mut String) {
     for item in items {
         match item {
             PatternItem::Literal(text) => out.push_str(text),
@@ -441,7 +447,7 @@ fn write_items(items: &[PatternItem], moment: &Moment, out: &mut String) {
     }
 }
 
-fn write_part(letter: char, width: usize, moment: &Moment) -> String {
+fn write_part(letter: char, width: usize, moment: &Moment<'_>) -> String {
     let name = |names: &[&str], index: i64| {
         let full = usize::try_from(index).map_or("", |index| names[index]);
         let written = if width >= 4 { full } else { &full[..3] };
@@ -451,12 +457,14 @@ fn write_part(letter: char, width: usize, moment: &Moment) -> String {
         'y' | 'u' | 'Y' if width == 2 => format!("{:02}", moment.number(letter).rem_euclid(100)),
         'M' | 'L' if width >= 3 => name(MONTH_NAMES, moment.month - 1),
         'Q' | 'q' if width == 3 => format!("Q{}", moment.number(letter)),
-        'E' => name(DAY_NAMES, (moment.days + 3).rem_euclid(7)),
+        'e' | 'c' if width < 3 => format!("{:0width$}", moment.number(letter)),
+        'E' | 'e' | 'c' => name(DAY_NAMES, (moment.days + 3).rem_euclid(7)),
         'a' => if moment.hour() < 12 { "AM" } else { "PM" }.to_string(),
         'S' => {
             let nanos = format!("{:03}{:06}", moment.time % 1000, moment.sub_nanos);
             nanos[..width.min(9)].to_string()
         }
+        'V' if let Some(region) = moment.region => region.to_string(),
         'z' | 'V' | 'X' if moment.offset_ms == 0 => "Z".to_string(),
         'X' | 'x' if width == 1 && moment.offset_ms % 3_600_000 == 0 => {
             write_offset(moment.offset_ms, false)[..3].to_string()

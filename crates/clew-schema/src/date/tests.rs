@@ -199,6 +199,14 @@ fn the_first_alternative_writes() {
         DateFormat::default().format_millis_in(millis, &berlin),
         "2024-02-29T11:11:12.345+01:00"
     );
+    for (format, expected) in [
+        ("basic_time", "111112.345+01:00"),
+        ("HH VV", "11 Europe/Berlin"),
+        ("e ee eee eeee c ccc", "4 04 Thu Thursday 4 Thu"),
+    ] {
+        let format = DateFormat::parse(format).unwrap();
+        assert_eq!(format.format_millis_in(millis, &berlin), expected);
+    }
 }
 
 #[rustfmt::skip]
