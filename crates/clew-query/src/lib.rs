@@ -42,8 +42,8 @@ pub mod aggregation;
 
 pub use error::{
     AggError, AggErrorKind, NoScore, QueryError, ScriptError, ScriptErrorKind, go_on, go_on_in_set,
-    go_on_reducing, hold_in_set, index_disk_error, index_reason, refusal_of_text, sorted_in_time,
-    unless_overdue, unless_stopped, unless_stopped_in_set,
+    go_on_reducing, hold_in_set, index_disk_error, index_reason, number_refusal, refusal_of_text,
+    sorted_in_time, unless_overdue, unless_stopped, unless_stopped_in_set,
 };
 pub use query::*;
 pub use sort::{

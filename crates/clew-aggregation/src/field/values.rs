@@ -3,7 +3,7 @@
 use std::net::Ipv6Addr;
 
 use clew_query::aggregation::{IncludeExclude, Scalar, Source, TermFilter};
-use clew_query::{AggError, RegexpOptions};
+use clew_query::{AggError, RegexpOptions, number_refusal};
 use clew_schema::geo::GeoPoint;
 use clew_schema::{
     DOC_COUNT, DateFormat, FieldKind, FloatKind, RangeKind, Rounding, parse_address,
@@ -383,12 +383,14 @@ fn unsigned(scalar: &Scalar) -> Result<u64, AggError> {
         )]
         Scalar::Float(value) => (*value >= 0.0).then_some(*value as u64),
     };
-    value.ok_or_else(|| {
-        AggError::invalid(format!(
-            "Value [{}] is out of range for an unsigned long",
-            text_of(scalar)
-        ))
-    })
+    if let Some(value) = value {
+        return Ok(value);
+    }
+    bound_number(scalar)?;
+    Err(AggError::invalid(format!(
+        "Value [{}] is out of range for an unsigned long",
+        text_of(scalar)
+    )))
 }
 
 #[allow(
@@ -418,7 +420,7 @@ pub(crate) fn bound_number(scalar: &Scalar) -> Result<f64, AggError> {
     };
     number
         .filter(|number| number.is_finite())
-        .ok_or_else(|| AggError::invalid(format!("For input string: \"{}\"", text_of(scalar))))
+        .ok_or_else(|| AggError::invalid(number_refusal(&text_of(scalar))))
 }
 
 /// A written value as milliseconds since the epoch. Numbers are milliseconds, or whatever the

@@ -461,13 +461,11 @@ impl<'a> Body<'a> {
     fn no_number(&self, key: &str, value: &Value) -> AggDslError {
         match value {
             Value::String(text) => {
-                let error = AggDslError::no_number(text).at(Spot::start_of(value));
-                let error = if LONG_NUMBERS.contains(&key) {
-                    error.of_long()
-                } else {
-                    error
+                let error = match LONG_NUMBERS.contains(&key) {
+                    true => AggDslError::no_long(text),
+                    false => AggDslError::no_number(text),
                 };
-                self.told_of(key, error)
+                self.told_of(key, error.at(Spot::start_of(value)))
             }
             other => self.wrong(key, other),
         }

@@ -406,8 +406,13 @@ pub(crate) fn shape_area(value: &Value) -> Result<GeoArea, DslError> {
     if value.is_null() {
         return Err(no_shape());
     }
+    let refused = |reason: String| match reason.starts_with("invalid l") {
+        // That a latitude or a longitude is beyond those there are.
+        true => DslError::found_by_shards(reason),
+        false => DslError::illegal(reason),
+    };
     GeoArea::shape_from_json(value, ShapeRules::asked())
-        .map_err(DslError::illegal)?
+        .map_err(refused)?
         .ok_or_else(no_shape)
 }
 

@@ -27,7 +27,7 @@ mod span;
 mod told;
 
 use base64::Engine as _;
-use clew_query::{Query, ScriptError};
+use clew_query::{Query, ScriptError, number_refusal};
 use serde_json::{Map, Value};
 
 use crate::http::error::{EMPTY_CLAUSE, NOT_BUILT};
@@ -193,8 +193,12 @@ impl DslError {
 
     /// A text that is no number, where one must stand.
     pub(crate) fn no_number(text: &str) -> Self {
-        let reason = format!("For input string: \"{text}\"");
-        Self::of(DslErrorKind::NumberFormat, reason)
+        Self::of(DslErrorKind::NumberFormat, number_refusal(text))
+    }
+
+    /// The same where OpenSearch reads 64 bits: as of other illegal arguments.
+    pub(crate) fn no_long(text: &str) -> Self {
+        Self::illegal(format!("For input string: \"{text}\""))
     }
 
     /// A text that is neither of the two words where one of them must stand.
@@ -229,17 +233,6 @@ impl DslError {
         } else {
             let reason = format!("Invalid ID for region-based ZoneId, invalid format: {text}");
             Self::of(DslErrorKind::DateTime, reason)
-        }
-    }
-
-    /// A text that is no number as OpenSearch tells of it where it reads 64 bits: as of other illegal arguments.
-    pub(crate) fn of_long(self) -> Self {
-        match self.kind {
-            DslErrorKind::NumberFormat => DslError {
-                kind: DslErrorKind::IllegalArgument,
-                ..self
-            },
-            _ => self,
         }
     }
 

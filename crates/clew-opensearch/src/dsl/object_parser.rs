@@ -53,7 +53,11 @@ impl<'a> Field<'a> {
 
     /// The same of those that OpenSearch reads with 64 bits: it refuses a text that is none as other illegal arguments.
     pub(crate) fn long(self) -> Result<i64, DslError> {
-        self.some(integer_in(self.value).map_err(DslError::of_long))
+        let number = integer_in(self.value).map_err(|error| match self.value {
+            Value::String(text) => DslError::no_long(text),
+            _ => error,
+        });
+        self.some(number)
     }
 
     /// The same as a size, of which there are none below 0.

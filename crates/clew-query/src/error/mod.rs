@@ -12,6 +12,7 @@ pub use aggregation::{
 pub use index_failure::{index_disk_error, index_reason};
 pub use no_score::NoScore;
 pub use query::{
-    QueryError, go_on, go_on_in_set, hold_in_set, unless_stopped, unless_stopped_in_set,
+    QueryError, go_on, go_on_in_set, hold_in_set, number_refusal, unless_stopped,
+    unless_stopped_in_set,
 };
 pub use script::{ScriptError, ScriptErrorKind};

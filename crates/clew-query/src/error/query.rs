@@ -124,6 +124,19 @@ impl QueryError {
     }
 }
 
+/// What Java says of a text that is no number.
+pub fn number_refusal(text: &str) -> String {
+    let text = text.trim();
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let mut begins = unsigned.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let points = begins.next().unwrap_or_default().matches('.').count();
+    match (text, points) {
+        ("", _) => "empty String".to_string(),
+        (_, 0 | 1) => format!("For input string: \"{text}\""),
+        _ => "multiple points".to_string(),
+    }
+}
+
 /// An error once the request that this thread works for has been stopped.
 pub fn unless_stopped() -> Result<(), QueryError> {
     if clew_platform::stopped() {
@@ -190,6 +203,24 @@ impl From<super::aggregation::AggError> for QueryError {
             super::aggregation::AggError::Query(error) => *error,
             super::aggregation::AggError::Memory(exceeded) => QueryError::Memory(exceeded),
             error => QueryError::Aggregation(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_are_no_numbers_are_refused_in_words_of_java() {
+        for (text, told) in [
+            ("", "empty String"),
+            (" ", "empty String"),
+            ("10.0.0.1", "multiple points"),
+            ("x.y.z", "For input string: \"x.y.z\""),
+            ("-1.5x", "For input string: \"-1.5x\""),
+        ] {
+            assert_eq!(number_refusal(text), told);
         }
     }
 }

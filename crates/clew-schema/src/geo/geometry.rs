@@ -84,6 +84,18 @@ impl GeoArea {
     }
 }
 
+/// Shapes that have coordinates.
+const SHAPES: [&str; 8] = [
+    "point",
+    "multipoint",
+    "linestring",
+    "multilinestring",
+    "polygon",
+    "multipolygon",
+    "envelope",
+    "circle",
+];
+
 struct Reader {
     rules: ShapeRules,
     points_left: usize,
@@ -128,8 +140,12 @@ impl Reader {
             Some(Value::String(word)) => clockwise(word)?,
             _ => self.rules.clockwise,
         };
+        let unknown = || format!("unknown geo_shape [{written}]");
         let Some(coordinates) = object.get("coordinates") else {
-            return Err("coordinates not included".to_string());
+            return Err(match SHAPES.contains(&kind.as_str()) {
+                true => "coordinates not included".to_string(),
+                false => unknown(),
+            });
         };
         if kind != "circle" && object.contains_key("radius") {
             return Err(format!("parameter radius is not supported for type {kind}"));
@@ -145,7 +161,7 @@ impl Reader {
             "multipolygon" => several(list(coordinates)?, |one| self.polygon(one, clockwise)),
             "envelope" => self.envelope(coordinates),
             "circle" => self.circle(coordinates, object.get("radius")),
-            _ => Err(format!("unknown geo_shape [{written}]")),
+            _ => Err(unknown()),
         }
     }
 

@@ -23,15 +23,19 @@ fn number(value: &Value, name: &str) -> Result<f64, String> {
 
 /// The sides of a geohash's cell: `[top, left, bottom, right]` in degrees.
 fn cell(hash: &str) -> Result<[f64; 4], String> {
-    let wrong = || format!("unsupported symbol in geohash [{hash}]");
-    if hash.is_empty() || hash.len() > 12 {
-        return Err(wrong());
+    if hash.is_empty() {
+        return Err("empty geohash".to_string());
+    }
+    if hash.len() > 12 {
+        return Err(format!("unsupported symbol in geohash [{hash}]"));
     }
     let (mut south, mut west) = (-90.0, -180.0);
     let (mut height, mut width) = (180.0, 360.0);
     let mut is_lon = true;
     for symbol in hash.chars() {
-        let bits = BASE32.find(symbol.to_ascii_lowercase()).ok_or_else(wrong)?;
+        let bits = BASE32
+            .find(symbol.to_ascii_lowercase())
+            .ok_or_else(|| format!("unsupported symbol [{symbol}] in geohash [{hash}]"))?;
         for bit in (0..5).rev() {
             let (start, size) = if is_lon {
                 (&mut west, &mut width)
@@ -271,7 +275,7 @@ mod tests {
             (json!({ "lat": 1 }), "field [lon] missing"),
             (json!({ "lat": "x", "lon": 1 }), "latitude must be a number"),
             (json!("1,b"), "longitude must be a number"),
-            (json!("a!"), "unsupported symbol in geohash [a!]"),
+            (json!("c!"), "unsupported symbol [!] in geohash [c!]"),
             (json!(true), "geo_point expected"),
         ];
         for (value, reason) in cases {

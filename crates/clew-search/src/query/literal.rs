@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use clew_query::QueryError;
+use clew_query::{QueryError, number_refusal};
 pub(crate) use clew_schema::text_of;
 use clew_schema::{FloatKind, IntegerKind, Whole, parse_address, parse_network};
 use serde_json::Value;
@@ -46,20 +46,8 @@ pub(crate) fn number(value: &Value) -> Result<Number, QueryError> {
     }
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(whole_if_possible(number)),
-        _ => Err(no_number(&text)),
+        _ => Err(QueryError::create(number_refusal(&text))),
     }
-}
-
-/// What Java says of a text that is no number.
-fn no_number(text: &str) -> QueryError {
-    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let mut begins = unsigned.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
-    let points = begins.next().unwrap_or_default().matches('.').count();
-    QueryError::create(match (text, points) {
-        ("", _) => "empty String".to_string(),
-        (_, 0 | 1) => format!("For input string: \"{text}\""),
-        _ => "multiple points".to_string(),
-    })
 }
 
 /// The largest float below which every whole number has a float.
@@ -140,7 +128,7 @@ pub(crate) fn float(value: &Value, kind: FloatKind) -> Result<f64, QueryError> {
 
 fn whole(value: &Value) -> Result<Whole, QueryError> {
     let text = text_of(value);
-    Whole::parse(text.trim()).ok_or_else(|| no_number(&text))
+    Whole::parse(text.trim()).ok_or_else(|| QueryError::create(number_refusal(&text)))
 }
 
 /// A whole number without a sign to look for; `None` when no document can have it because it has a

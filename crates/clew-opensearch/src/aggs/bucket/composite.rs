@@ -65,7 +65,8 @@ fn after(object: &Map<String, Value>) -> Result<Vec<(String, Option<Scalar>)>, A
 fn sources(body: &Body<'_>, value: &Value) -> Result<Vec<CompositeSource>, AggDslError> {
     let list = match value {
         Value::Array(list) => list.as_slice(),
-        one => std::slice::from_ref(one),
+        one @ Value::Object(_) => std::slice::from_ref(one),
+        other => return Err(body.wrong("sources", other)),
     };
     let source = |value: &Value| {
         named_source(value, body.name).map_err(|error| body.in_field("sources", error))

@@ -49,7 +49,7 @@ fn auto_date(body: &mut Body<'_>) -> Result<AutoDateSpec, AggDslError> {
         let reason = format!("buckets must be greater than 0 for [{}]", body.name);
         return Err(body.in_field("buckets", AggDslError::illegal(reason)));
     }
-    let minimum = match body.text("minimum_interval")? {
+    let minimum = match body.only_text("minimum_interval")? {
         None => None,
         Some(text) => match calendar(&text) {
             Some(unit) if AUTO_UNITS.contains(&text.as_str()) => Some(unit),

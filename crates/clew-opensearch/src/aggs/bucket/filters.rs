@@ -45,7 +45,7 @@ fn filter(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
 
 fn filters(body: &mut Body<'_>) -> Result<FiltersSpec, AggDslError> {
     let given = body.take("filters");
-    let other_key = body.text("other_bucket_key")?;
+    let other_key = body.only_text("other_bucket_key")?;
     let other = body.flag_or("other_bucket", other_key.is_some())?;
     let keyed = body.flag_or("keyed", true)?;
     let (filters, named) = match given {

@@ -112,7 +112,7 @@ fn check_network(mask: &str) -> Result<(), String> {
 /// Where distances are measured from, and how long one of their units is in metres. Planes and arcs
 /// are measured alike: along great circles.
 fn origin(body: &mut Body<'_>) -> Result<DistanceOrigin, AggDslError> {
-    let way = body.text("distance_type")?;
+    let way = body.only_text("distance_type")?;
     if let Some(other) = way.filter(|way| !["arc", "plane"].contains(&way.to_lowercase().as_str()))
     {
         let reason = format!("No geo distance for [{other}]");

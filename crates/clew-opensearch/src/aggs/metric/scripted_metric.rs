@@ -57,8 +57,10 @@ fn script(
     (key, purpose): (&'static str, ScriptPurpose),
     params: &Map<String, Value>,
 ) -> Result<Option<Box<Script>>, AggDslError> {
-    let Some(script) = body.take(key) else {
-        return Ok(None);
+    let script = match body.take(key) {
+        None => return Ok(None),
+        Some(script @ (Value::Object(_) | Value::String(_))) => script,
+        Some(other) => return Err(body.wrong(key, other)),
     };
     let mut written = WrittenScript::of(key, script)?;
     for (name, value) in params {

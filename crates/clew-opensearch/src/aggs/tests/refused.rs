@@ -125,6 +125,21 @@ fn wrong_requests_are_refused_in_known_words() {
             Parsing,
             "Unknown aggregation type [foo]",
         ),
+        (
+            json!({"scripted_metric": {"map_script": 0}}),
+            XContentParse,
+            "[scripted_metric] map_script doesn't support values of type: VALUE_NUMBER",
+        ),
+        (
+            json!({"composite": {"sources": 3}}),
+            XContentParse,
+            "[composite] sources doesn't support values of type: VALUE_NUMBER",
+        ),
+        (
+            json!({"auto_date_histogram": {"field": "x", "minimum_interval": 1}}),
+            XContentParse,
+            "[auto_date_histogram] minimum_interval doesn't support values of type: VALUE_NUMBER",
+        ),
         (json!({}), Parsing, "Missing definition for aggregation [a]"),
         (
             json!(3),

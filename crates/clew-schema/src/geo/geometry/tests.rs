@@ -76,6 +76,7 @@ fn what_is_no_shape_is_said() {
         (json!(1), "shape must be an object"),
         (json!({}), "Required [type]"),
         (json!({"type": "point"}), "coordinates not included"),
+        (json!({"type": "Nope"}), "unknown geo_shape [Nope]"),
         (typed("foo", json!([1, 2])), "unknown geo_shape [foo]"),
         (
             typed("point", json!([1])),

@@ -51,7 +51,7 @@ impl Compiler<'_> {
 
 fn among_points(mapped: &MappedField, query: &GeoQuery, score: f32) -> Result<Node, QueryError> {
     if query.area.has_lines() && query.relation != GeoRelation::Disjoint {
-        return Err(QueryError::create(format!(
+        return Err(QueryError::unmapped(format!(
             "Field [{}] does not support linestring queries",
             mapped.path
         )));
