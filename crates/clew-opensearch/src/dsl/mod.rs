@@ -216,6 +216,12 @@ impl DslError {
         Self::of(DslErrorKind::Json, reason).at(Spot::first_token_of(value))
     }
 
+    /// The same where it is asked for yes or no.
+    pub(crate) fn not_boolean(value: &Value) -> Self {
+        let reason = format!("Current token ({}) not of boolean type", json_token(value));
+        Self::of(DslErrorKind::Json, reason).at(Spot::first_token_of(value))
+    }
+
     /// A text that names no time zone, as Java says which it is not.
     pub(crate) fn no_zone(text: &str) -> Self {
         let is_name = text.starts_with(|letter: char| letter.is_ascii_alphabetic())
@@ -292,7 +298,7 @@ impl DslError {
 }
 
 /// A value's first token as the reader of JSON itself calls it.
-pub(crate) fn json_token(value: &Value) -> &'static str {
+fn json_token(value: &Value) -> &'static str {
     match value {
         Value::Bool(true) => "VALUE_TRUE",
         Value::Bool(false) => "VALUE_FALSE",

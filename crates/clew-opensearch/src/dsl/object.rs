@@ -225,13 +225,15 @@ impl<'a> Parameters<'a> {
         Ok(Some(number))
     }
 
+    /// A whole number of 32 bits that is not negative; what stands behind a point is cut off.
     pub(super) fn whole(&mut self, name: &str) -> Result<Option<usize>, DslError> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };
-        whole(value)
-            .map(Some)
-            .ok_or_else(|| self.wrong(name, value))
+        let number = integer_in(value).ok().flatten();
+        let number = number.and_then(|number| i32::try_from(number).ok());
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        number.map(Some).ok_or_else(|| self.wrong(name, value))
     }
 
     /// A whole number that is not below the least, and what is told of one that is.
@@ -260,7 +262,13 @@ impl<'a> Parameters<'a> {
         flag.map(Some).ok_or_else(|| match (self.reader, value) {
             (Reader::ByFields, Value::String(text)) => self.in_field(name, DslError::no_flag(text)),
             (Reader::ByFields, _) => self.other_sort(name, value),
-            (Reader::ByHand, _) => DslError::no_flag(&plain(value)).at(Spot::start_of(value)),
+            (Reader::ByHand, Value::String(text)) => {
+                DslError::no_flag(text).at(Spot::start_of(value))
+            }
+            (Reader::ByHand, Value::Object(_) | Value::Array(_)) if !self.reads_at_once() => {
+                self.unknown_token(name, value)
+            }
+            (Reader::ByHand, _) => DslError::not_boolean(value),
         })
     }
 
@@ -300,9 +308,17 @@ impl<'a> Parameters<'a> {
         if matches!(self.query, "bool" | "field_sort" | "_score" | "_script") {
             return self.other_sort(name, value);
         }
+        let is_array = value.is_array();
         let reason = match self.query {
-            "term" | "prefix" | "wildcard" | "regexp" | "range" | "query_string" => {
-                format!("[{}] query does not support [{name}]", self.query)
+            query @ ("term" | "prefix" | "wildcard" | "regexp" | "range" | "constant_score"
+            | "geo_distance" | "terms_set" | "mlt" | "span_near") => {
+                format!("[{query}] query does not support [{name}]")
+            }
+            query @ ("query_string" | "simple_query_string") if is_array => {
+                format!("[{query}] query does not support [{name}]")
+            }
+            "function_score" if is_array => {
+                format!("failed to parse [function_score] query. array [{name}] is not supported")
             }
             "fuzzy" => format!("[fuzzy] unexpected token [{found}] after [{name}]"),
             query => format!("[{query}] unknown token [{found}] after [{name}]"),
@@ -331,12 +347,12 @@ impl<'a> Parameters<'a> {
         if by_fields {
             return self.other_sort(name, value);
         }
-        if value.is_object() || value.is_array() {
-            return match self.query {
-                // These do not look at what stands there before they read it.
-                "term" | "prefix" | "wildcard" | "regexp" | "range" => DslError::not_numeric(value),
-                _ => self.unknown_token(name, value),
-            };
+        let is_nested = value.is_object() || value.is_array();
+        if is_nested && !self.reads_at_once() || value.is_null() && self.query == "fuzzy" {
+            return self.unknown_token(name, value);
+        }
+        if !value.is_number() {
+            return DslError::not_numeric(value);
         }
         DslError::illegal(format!(
             "[{}] failed to parse value [{}]",
@@ -344,6 +360,14 @@ impl<'a> Parameters<'a> {
             plain(value)
         ))
         .at(Spot::start_of(value))
+    }
+
+    /// Whether OpenSearch does not look at what stands in place of a value before it reads that.
+    fn reads_at_once(&self) -> bool {
+        matches!(
+            self.query,
+            "term" | "prefix" | "wildcard" | "regexp" | "range" | "span_term" | "span_not"
+        )
     }
 
     pub(super) fn query(&self) -> &'static str {

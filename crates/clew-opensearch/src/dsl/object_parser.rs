@@ -171,7 +171,8 @@ pub(crate) fn flag_in(value: &Value) -> Result<Option<bool>, DslError> {
     match value {
         Value::Bool(flag) => Ok(Some(*flag)),
         Value::String(text) if text == "true" => Ok(Some(true)),
-        Value::String(text) if text == "false" => Ok(Some(false)),
+        // An empty text is no, as for the readers of OpenSearch.
+        Value::String(text) if text.is_empty() || text == "false" => Ok(Some(false)),
         Value::String(text) => Err(DslError::no_flag(text)),
         _ => Ok(None),
     }

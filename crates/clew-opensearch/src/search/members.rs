@@ -3,7 +3,7 @@
 use clew_search::TrackTotal;
 use serde_json::Value;
 
-use crate::dsl::{DslError, DslErrorKind, flag_in, integer_in, json_token, number_in};
+use crate::dsl::{DslError, flag_in, integer_in, number_in};
 use crate::http::error::ApiError;
 use crate::http::place::{Spot, line_and_column, string_end, token};
 
@@ -53,12 +53,7 @@ fn no_number(value: &Value) -> ApiError {
 }
 
 pub(super) fn flag(value: &Value) -> Result<bool, ApiError> {
-    flag_in(value)?.ok_or_else(|| {
-        let found = json_token(value);
-        let reason = format!("Current token ({found}) not of boolean type");
-        let error = DslError::of(DslErrorKind::Json, reason);
-        error.at(Spot::first_token_of(value)).into()
-    })
+    flag_in(value)?.ok_or_else(|| DslError::not_boolean(value).into())
 }
 
 pub(super) fn float(value: &Value) -> Result<f32, ApiError> {

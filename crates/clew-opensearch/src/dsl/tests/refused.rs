@@ -44,7 +44,7 @@ fn a_wrong_effort_of_a_knn_clause_is_refused_by_its_name() {
 
 #[test]
 fn malformed_queries_are_refused_as_opensearch_refuses_them() {
-    use DslErrorKind::{IllegalArgument, Parsing, XContentParse};
+    use DslErrorKind::{IllegalArgument, Json, Parsing, XContentParse};
     let knn = "[knn] requires exactly one of k, distance or score to be set";
     let cases = vec![
         (json!({"foo": {}}), Parsing, "unknown query [foo]"),
@@ -88,6 +88,26 @@ fn malformed_queries_are_refused_as_opensearch_refuses_them() {
             json!({"term": {"a": {"value": null}}}),
             IllegalArgument,
             "value cannot be null",
+        ),
+        (
+            json!({"term": {"a": {"value": "x", "case_insensitive": 0}}}),
+            Json,
+            "Current token (VALUE_NUMBER_INT) not of boolean type",
+        ),
+        (
+            json!({"dis_max": {"queries": [{"match_all": {}}], "tie_breaker": null}}),
+            Json,
+            "Current token (VALUE_NULL) not numeric, can not use numeric value accessors",
+        ),
+        (
+            json!({"simple_query_string": {"query": ["x"]}}),
+            Parsing,
+            "[simple_query_string] query does not support [query]",
+        ),
+        (
+            json!({"constant_score": {"filter": {"match_all": {}}, "boost": {}}}),
+            Parsing,
+            "[constant_score] query does not support [boost]",
         ),
         (
             json!({"terms": {"a": "x"}}),
