@@ -14,6 +14,7 @@ use super::highlight::{Highlight, Highlights};
 use super::output::Output;
 use super::profile::{FetchPhase, Fetching};
 use super::{inner, percolated, shown_source, sort_values};
+use crate::aggs::java_order;
 use crate::http::error::ApiError;
 use crate::http::json_writer::JsonWriter;
 use crate::http::request_memory::{RequestMemory, json_bytes, words_bytes};

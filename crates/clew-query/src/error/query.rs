@@ -188,6 +188,9 @@ impl From<clew_schema::DateError> for QueryError {
     fn from(error: clew_schema::DateError) -> Self {
         use clew_schema::DateError;
         match &error {
+            DateError::Value { text, .. } if text.is_empty() => {
+                QueryError::Date("cannot parse empty date".to_string())
+            }
             // What each of the formats says comes behind what they say together.
             DateError::Value { .. } => QueryError::Date(format!("{error}: [{error}]")),
             DateError::Math { .. } => QueryError::Date(error.to_string()),
@@ -210,6 +213,18 @@ impl From<super::aggregation::AggError> for QueryError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_text_is_no_date_of_any_format() {
+        let error = clew_schema::DateError::Value {
+            text: String::new(),
+            format: "yyyy".to_string(),
+        };
+        assert_eq!(
+            QueryError::from(error).to_string(),
+            "cannot parse empty date"
+        );
+    }
 
     #[test]
     fn texts_that_are_no_numbers_are_refused_in_words_of_java() {
