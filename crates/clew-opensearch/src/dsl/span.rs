@@ -156,10 +156,19 @@ fn same_field(
     span: Span,
 ) -> Result<IntervalRule, DslError> {
     match field {
-        Some(field) if *field != span.field => Err(DslError::illegal(format!(
-            "[{query}] clauses must have same field, found [{field}] and [{}]",
-            span.field
-        ))),
+        Some(field) if *field != span.field => {
+            let own = &span.field;
+            Err(DslError::found_by_shards(match (query, &span.rule) {
+                ("span_near", IntervalRule::Word(word)) => {
+                    format!("Cannot add clause {own}:{word} to SpanNearQuery for field {field}")
+                }
+                ("span_near", _) => {
+                    format!("Cannot add clause over {own} to SpanNearQuery for field {field}")
+                }
+                ("span_or" | "span_not", _) => "Clauses must have same field.".to_string(),
+                _ => "big and little not same field".to_string(),
+            }))
+        }
         _ => {
             *field = Some(span.field);
             Ok(span.rule)

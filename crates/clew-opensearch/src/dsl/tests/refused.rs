@@ -237,9 +237,20 @@ fn what_is_unknown_is_told_before_what_is_missing() {
 #[test]
 fn what_is_missing_or_out_of_range_is_told_in_the_words_of_each_query() {
     use DslErrorKind::{
-        DateTime, IllegalArgument, Json, Malformed, NumberFormat, Parsing, ZoneRules,
+        Create, DateTime, IllegalArgument, Json, Malformed, NumberFormat, Parsing, ZoneRules,
     };
+    let over = |field: &str| json!({"span_term": {field: "x"}});
     for (body, kind, reason) in [
+        (
+            json!({"span_near": {"clauses": [over("a"), over("b")]}}),
+            Create,
+            "failed to create query: Cannot add clause b:x to SpanNearQuery for field a",
+        ),
+        (
+            json!({"span_or": {"clauses": [over("a"), over("b")]}}),
+            Create,
+            "failed to create query: Clauses must have same field.",
+        ),
         (
             json!({"match_phrase": {"a": {}}}),
             IllegalArgument,
