@@ -50,6 +50,8 @@ fn keys(value: &Value) -> Result<Vec<SortKey>, DslError> {
             }
             Ok(keys)
         }
+        // What stands alone is a name, whatever it looks like.
+        Value::Number(_) | Value::Bool(_) => Ok(vec![plain_key(&plain(value), None)]),
         one => parse_one(one),
     }
 }

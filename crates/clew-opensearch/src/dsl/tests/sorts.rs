@@ -47,12 +47,13 @@ fn sort_takes_names_objects_and_arrays() {
                 numeric: None,
             }],
         ),
+        (json!(5), vec![SortKey::field("5", Order::Asc)]),
         (Value::Null, vec![]),
     ] {
         assert_eq!(parse_sort(&json), Ok(want), "{json}");
     }
     for json in [
-        json!(5),
+        json!([5]),
         json!([[]]),
         json!({"a": "up"}),
         json!({"a": {"mode": "mad"}}),
