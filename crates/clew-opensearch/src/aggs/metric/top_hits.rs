@@ -31,16 +31,15 @@ pub(crate) const ROWS: &[Row] = &[Row::new("top_hits", NO_VALUES, read)];
 /// Which documents are wanted; what is said of showing them is left to whoever does.
 fn read(body: &mut Body<'_>) -> Result<AggSpec, AggDslError> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let mut shown = Map::new();
+    let (mut shown, mut sort) = (Map::new(), Vec::new());
     for key in SHOWN {
         if let Some(value) = body.take(key) {
+            if key == "sort" {
+                sort = dsl::parse_sort(value)?;
+            }
             shown.insert(key.to_string(), value.clone());
         }
     }
-    let sort = match shown.get("sort") {
-        Some(sort) => dsl::parse_sort(sort)?,
-        None => Vec::new(),
-    };
     let spec = TopHitsSpec {
         from: count(body.count("from")?.unwrap_or(0)),
         size: count(body.count("size")?.unwrap_or(SIZE_DEFAULT)),
