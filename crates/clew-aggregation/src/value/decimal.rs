@@ -85,7 +85,12 @@ impl DecimalFormat {
             return self.around(is_negative, "∞");
         }
         if self.power_min > 0 {
-            return self.around(is_negative, &self.with_power(value.abs()));
+            // Of whole numbers Java takes a half for more than one here.
+            let rounded = match value.fract() == 0.0 {
+                true => value.abs().next_up(),
+                false => value.abs(),
+            };
+            return self.around(is_negative, &self.with_power(value.abs(), rounded));
         }
         // The digits that tell a number from others, unless fewer are wanted.
         let shortest = digits_of(value.abs());
@@ -104,13 +109,13 @@ impl DecimalFormat {
         let whole = u128::from(value.unsigned_abs()) * u128::from(self.times);
         let shown = match self.power_min {
             0 => self.filled(&whole.to_string()),
-            _ => self.with_power(whole),
+            _ => self.with_power(whole, whole),
         };
         self.around(value < 0, &shown)
     }
 
-    /// A number of no sign as digits and a power of ten.
-    fn with_power(&self, value: impl LowerExp) -> String {
+    /// A number of no sign as digits and a power of ten, and what is rounded where it has too many digits.
+    fn with_power(&self, value: impl LowerExp, rounded: impl LowerExp) -> String {
         let counts = &self.counts;
         let digits_max = (counts.whole_max + counts.fraction_max).max(1);
         let split = |text: &str| {
@@ -120,7 +125,7 @@ impl DecimalFormat {
         };
         let mut found = split(&format!("{value:e}"));
         if found.0.len() > digits_max {
-            found = split(&format!("{value:.*e}", digits_max - 1));
+            found = split(&format!("{rounded:.*e}", digits_max - 1));
         }
         let (digits, ten) = found;
         let signed = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
@@ -382,6 +387,7 @@ mod tests {
             ("0", f64::INFINITY, "∞"),
             ("0.###E0", -0.576_642_335_766_423_3, "-5.766E-1"),
             ("0.###E0", 0.0, "0E0"),
+            ("0.###E0", -98_765.0, "-9.877E4"),
             ("0.###E0", 100.0, "1E2"),
             ("##0.##E00 x", 12_345.0, "12.345E03 x"),
             ("##0.##E0", 0.000_123_456, "123.46E-6"),
