@@ -6,13 +6,10 @@ use serde_json::Value;
 use super::AggDslError;
 use crate::http::place::Spot;
 
-/// Reads an object of one member, which is the direction by what it orders by.
+/// Reads an object of a direction by what it orders by; of several members the last one counts.
 pub(super) fn one_order(value: &Value) -> Result<OrderBy, AggDslError> {
-    let only = value
-        .as_object()
-        .filter(|object| object.len() == 1)
-        .and_then(|object| object.iter().next());
-    let Some((key, direction)) = only else {
+    let members = value.as_object().map(|object| object.iter());
+    let Some((key, direction)) = members.and_then(|mut members| members.next_back()) else {
         return Err(AggDslError::parsing(
             "Must specify at least one field for [order]",
         ));
@@ -34,4 +31,19 @@ pub(super) fn one_order(value: &Value) -> Result<OrderBy, AggDslError> {
         path => OrderKey::Metric(path.to_string()),
     };
     Ok(OrderBy { key, direction })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_last_of_several_members_counts() {
+        let order = one_order(&json!({"_key": "asc", "s": "desc"})).unwrap();
+        assert!(matches!(order.direction, Direction::Descending));
+        assert!(matches!(order.key, OrderKey::Metric(path) if path == "s"));
+        assert!(one_order(&json!({})).is_err());
+    }
 }
