@@ -177,6 +177,23 @@ mod tests {
         }
     }
 
+    /// The command line takes one that is missing for excused where something else keeps it out.
+    #[test]
+    fn an_option_is_not_left_without_the_one_that_it_needs() {
+        for line in [
+            "profile --to 14:00",
+            "profile --to 14:00 --seconds 3",
+            "profile --to 14:00 --rate 9",
+            "profile --to 14:00 --mode off --exact",
+            "bench serve vectors --queries q.npy --rows 5",
+            "bench serve vectors --truth t.npy --dims 5",
+            "collect test a.log --input 1 --parse json",
+        ] {
+            let words = ["clew"].into_iter().chain(line.split(' '));
+            assert!(Arguments::try_parse_from(words).is_err(), "{line}");
+        }
+    }
+
     #[test]
     fn a_connection_that_breaks_is_a_failure_and_a_reader_that_goes_is_none() {
         let broken = || io::Error::from(io::ErrorKind::BrokenPipe);

@@ -30,7 +30,13 @@ pub(crate) struct TestArguments {
     )]
     parse: String,
     /// The input whose processors are shown, counted from 0.
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "config")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "config",
+        conflicts_with = "parse"
+    )]
     input: usize,
     /// Events that are shown.
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -69,7 +69,7 @@ struct CaptureArguments {
     #[arg(long, value_name = "TIME", conflicts_with_all = ["seconds", "rate", "exact"])]
     from: Option<String>,
     /// Until then; without it until now.
-    #[arg(long, value_name = "TIME", requires = "from")]
+    #[arg(long, value_name = "TIME", requires = "from", conflicts_with_all = ["seconds", "rate", "exact"])]
     to: Option<String>,
     #[command(flatten)]
     server: ServerArguments,

@@ -43,7 +43,7 @@ pub(super) struct VectorsLoad {
     #[arg(long, value_name = "FILE", requires = "queries", conflicts_with_all = ["rows", "dims", "query_count"])]
     base: Option<PathBuf>,
     /// Vectors to search for.
-    #[arg(long, value_name = "FILE", requires = "base")]
+    #[arg(long, value_name = "FILE", requires = "base", conflicts_with_all = ["rows", "dims", "query_count"])]
     queries: Option<PathBuf>,
     /// Exact neighbours of each query, nearest first, an .npy matrix of row numbers; computed unless given.
     #[arg(long, value_name = "FILE", requires = "base")]
