@@ -116,8 +116,8 @@ bench-serve: build ## a server under load: vectors, questions and writes by clie
 bench-growth: build ## cost of a question and of a write as documents, shards and clients become more; `growth.py --help` has the whole of it
 	CLEW_CACHE=$(CLEW_CACHE) python3 bench/serve/growth.py --bin $(RELEASE) $(ARGS)
 
-bench-always-on: build $(VENV)/.installed ## what a profile that is always on costs, to a hundredth of a percent; ARGS="--rounds 4" for a short one
-	$(PYTHON) bench/serve/always_on.py --bin $(RELEASE) $(ARGS)
+bench-always-on: build ## what a profile that is always on costs, to a hundredth of a percent; ARGS="--rounds 4" for a short one
+	python3 bench/serve/always_on.py --bin $(RELEASE) $(ARGS)
 
 bench-reports: build pgo-build ## the reports that Clew's benchmarks are modelled on, beside what Clew does at their jobs
 	python3 bench/reports.py --bin $(RELEASE) --pgo $(PGO)/clew $(ARGS)
@@ -125,10 +125,10 @@ bench-reports: build pgo-build ## the reports that Clew's benchmarks are modelle
 bench-turns: ## two builds in turns (ABBA), and what differs by more than chance; ARGS="--old A --new B -- serve search --seconds 2"
 	python3 bench/turns.py $(ARGS)
 
-bench-instructions: $(VENV)/.installed ## two builds by callgrind: instructions a search and a document, and which functions differ; ARGS="--old A --new B"
-	$(PYTHON) bench/instructions.py $(ARGS)
+bench-instructions: ## two builds by callgrind: instructions a search and a document, and which functions differ; ARGS="--old A --new B"
+	python3 bench/instructions.py $(ARGS)
 
-bench-opensearch: pgo-build ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
+bench-opensearch: pgo-build $(VENV)/.installed ## Clew, as `pgo` builds it, beside a real OpenSearch over HTTP; ARGS=--quick for a short one
 	CLEW_CACHE=$(CLEW_CACHE) $(PYTHON) bench/opensearch/run.py --bin $(PGO)/clew $(ARGS)
 
 bench-text: ## text search beside tantivy, Lucene and Xapian; ARGS="--rows 100000" for a short one, "--rows 0 --rounds 5" for all texts
@@ -161,10 +161,10 @@ $(PACKAGE): $(CARGO_TARGET_DIR)/packaged/clew
 	$(without_symbols)
 
 pgo: pgo-build build ## the fastest binary, and what it brings: built twice, the second time with what the first one did most; PROFILES="a.profraw" trains it by what `pgo-server` counted
-	$(PYTHON) bench/pgo/run.py --old $(RELEASE) --new $(PGO)/clew $(ARGS)
+	python3 bench/pgo/run.py --old $(RELEASE) --new $(PGO)/clew $(ARGS)
 
-pgo-build: $(VENV)/.installed
-	PYTHON=$(PYTHON) bench/pgo/build.sh $(PGO) $(PROFILES)
+pgo-build:
+	bench/pgo/build.sh $(PGO) $(PROFILES)
 
 pgo-server: ## the binary that counts, where its work is real, what `pgo` is to be trained by; `clew profile training` fetches it
 	bench/pgo/build.sh $(PGO) --counting

@@ -9,11 +9,9 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "serve"))
-from server import Server  # noqa: E402
+from server import END_SECONDS_MAX, Server
 
 TOOL = ["valgrind", "--tool=callgrind", "--quiet"]
 # A server is some fifty times as slow, and its threads take turns on one core: to it everybody seems to take very long.
@@ -21,9 +19,6 @@ PATIENCE = {f"CLEW_HTTP__{phase}_TIMEOUT_MS": "0" for phase in ("HEADER", "BODY"
 NAMED = re.compile(r"(?P<kind>c?fn)=(?P<number>\(\d+\))(?: (?P<name>.*))?")
 # What tells apart what is one function of two builds: hashes, depths of recursion, and numbers of blocks and closures.
 NUMBERS = re.compile(r"(::h[0-9a-f]{16})?('\d+)?$|(?<=\{impl)#\d+|(?<=\{closure)#\d+")
-# Of what a server said before it ended.
-SAID_LINES, SAID_CHARS = 20, 2000
-END_SECONDS_MAX = 10
 Counts = collections.namedtuple("Counts", "total functions")
 
 
@@ -61,25 +56,18 @@ class Counted(Server):
     def __init__(self, binary):
         self.out = pathlib.Path(tempfile.mkdtemp(prefix="clew-callgrind-"))
         tool = [*TOOL, "--instr-atstart=no", f"--callgrind-out-file={self.out / 'counts'}"]
-        super().__init__(with_names(binary, self.out), tool, env=PATIENCE, errors=(self.out / "errors").open("wb"))
-
-    def __enter__(self):
-        try:
-            return super().__enter__()
-        except ValueError:
-            # It said nothing.
-            self.__exit__(*sys.exc_info())
-            raise
+        super().__init__(with_names(binary, self.out), tool, env=PATIENCE)
 
     def __exit__(self, kind, error, _):
         """Says what a server complained of that has ended by itself: its client knows no more than that nobody answers."""
-        has_ended = isinstance(error, Exception) and gone(self.process)
+        has_ended, said = isinstance(error, Exception) and gone(self.process), self.said()
         super().__exit__(kind, error, _)
-        self.errors.close()
-        said = (self.out / "errors").read_text(errors="replace").strip().splitlines()
-        shutil.rmtree(self.out, ignore_errors=True)
         if has_ended:
-            raise RuntimeError(f"it ended by {self.process.returncode}: {' / '.join(said[-SAID_LINES:])[:SAID_CHARS]}") from error
+            raise RuntimeError(f"it ended by {self.process.returncode}: {said}") from error
+
+    def close(self):
+        super().close()
+        shutil.rmtree(self.out, ignore_errors=True)
 
     def count(self, work):
         """What the server does while something is asked of it, and beside that."""

@@ -24,7 +24,7 @@ import results  # noqa: E402
 
 import callgrind  # noqa: E402
 import corpus  # noqa: E402
-from servers import Client  # noqa: E402
+from server import Client  # noqa: E402
 
 INDEX, COLLECTION, NDJSON = "/bench", "vectors", "application/x-ndjson"
 BULK, MILVUS = "bulk, a document", "Milvus' search"
@@ -39,7 +39,7 @@ SEED = 41
 
 def bulk(server, documents, size):
     """What documents cost with making them findable; afterwards all of them lie in one segment."""
-    client, bodies = Client(server.address), list(corpus.batches(documents, size=size))
+    client, bodies = server.client, list(corpus.batches(documents, size=size))
     client.call("PUT", INDEX, corpus.MAPPING)
 
     def send(some):
@@ -57,7 +57,7 @@ def bulk(server, documents, size):
 
 def searches(server, documents, requests):
     """What searches cost by kind; as many others of a kind go before."""
-    client, questions = Client(server.address), corpus.questions(documents, 2 * requests)
+    client, questions = server.client, corpus.questions(documents, 2 * requests)
     for kind, make in corpus.SEARCHES.items():
         bodies = [json.dumps(make(text)).encode() for text in questions]
         ask = lambda some: [client.call("POST", f"{INDEX}/_search", body) for body in some]
@@ -71,7 +71,7 @@ def milvus(server, given):
     draw = lambda count: [[round(dice.gauss(0, 1), 4) for _ in range(given.dims)] for _ in range(count)]
 
     def call(path, **body):
-        answer = json.loads(client.call("POST", f"/v2/vectordb/{path}", {"collectionName": COLLECTION, **body}))
+        answer = client.json("POST", f"/v2/vectordb/{path}", {"collectionName": COLLECTION, **body})
         if answer["code"]:
             raise SystemExit(f"{path}: {answer}")
         return answer

@@ -17,7 +17,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-sys.path[:0] = [str(HERE), str(HERE / "collect"), str(HERE / "serve")]
+sys.path[:0] = [str(HERE), str(HERE / "collect")]
 import lines  # noqa: E402
 import results  # noqa: E402
 from peers import TOKENS  # noqa: E402

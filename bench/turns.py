@@ -13,15 +13,13 @@ it, each turn has a server of its own, of the same build.
 
 import argparse
 import http.server
-import pathlib
 import subprocess
 import sys
 import tempfile
 import threading
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "serve"))
-import results  # noqa: E402
-from server import Server  # noqa: E402
+import results
+from server import Server
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):

@@ -5,16 +5,13 @@ started anew over its folder.
 """
 
 import argparse
-import json
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import results  # noqa: E402
+from server import Server  # noqa: E402
 
 results.need("numpy", "pymilvus")
 import numpy as np  # noqa: E402
@@ -23,31 +20,6 @@ from pymilvus import DataType, MilvusClient  # noqa: E402
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 NAME = "bench"
 INSERT_ROWS = 5_000
-
-
-class Server:
-    """The program over one folder; started and killed."""
-
-    def __init__(self, binary):
-        self.binary = binary
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="clew-bench-"))
-
-    def start(self):
-        """Starts the process; returns when it says where it listens, with the address of Milvus' API."""
-        command = [self.binary, "serve", "--data", str(self.folder), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
-        self.log = open(self.folder.with_suffix(".log"), "ab")
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log)
-        return json.loads(self.process.stdout.readline())["listening"]["grpc"]
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        self.log.close()
-
-    def remove(self):
-        shutil.rmtree(self.folder)
-        self.folder.with_suffix(".log").unlink()
 
 
 def fill(address, vectors):
@@ -68,9 +40,9 @@ def fill(address, vectors):
 def again(server, vectors):
     """Seconds until the server listens, until the first search is answered, and until all rows are counted."""
     started = time.perf_counter()
-    address = server.start()
+    server.start()
     listens = time.perf_counter() - started
-    client = MilvusClient(uri=f"http://{address}")
+    client = MilvusClient(uri=f"http://{server.grpc}")
     (hits,) = client.search(NAME, data=[vectors[7]], limit=10, consistency_level="Strong")
     searched = time.perf_counter() - started
     if len(hits) != 10:
@@ -90,9 +62,8 @@ def measure(given, dims, found):
     """Rows of one number of dimensions: the insert, and each start after a kill."""
     vectors = np.random.default_rng(4).normal(size=(given.rows, dims)).astype(np.float32)
     params = {"rows": given.rows, "dims": dims, "flushed": given.flush}
-    server = Server(given.bin)
-    try:
-        client, seconds = fill(server.start(), vectors)
+    with Server(given.bin) as server:
+        client, seconds = fill(server.grpc, vectors)
         if given.flush:
             client.flush(NAME)
         server.kill()
@@ -103,10 +74,6 @@ def measure(given, dims, found):
             print(f"start {number + 1}: listens after {listens:.2f} s, the first search is answered after {searched:.2f} s", flush=True)
             found.add("restart", params, {"listens_s": listens, "searched_s": searched})
             server.kill()
-    finally:
-        if server.process.poll() is None:
-            server.kill()
-        server.remove()
 
 
 def main():

@@ -30,9 +30,8 @@ if [ -z "$merge" ] && [ "${1:-}" != --counting ]; then
 	exit 1
 fi
 
-python=${PYTHON:-python3}
-if [ $# = 0 ] && ! command -v "$python" >/dev/null; then
-	echo "$python is needed for the work that it is trained by" >&2
+if [ $# = 0 ] && ! command -v python3 >/dev/null; then
+	echo "python3 is needed for the work that it is trained by" >&2
 	exit 1
 fi
 
@@ -49,7 +48,7 @@ if [ $# = 0 ]; then
 	counted=$CARGO_TARGET_DIR/counted
 	rm -rf "$counted"
 	mkdir -p "$counted"
-	"$python" bench/pgo/train.py --bin "$CARGO_TARGET_DIR/clew-counting" --out "$counted"
+	python3 bench/pgo/train.py --bin "$CARGO_TARGET_DIR/clew-counting" --out "$counted"
 	set -- "$counted"/*.profraw
 fi
 "$merge" merge -o "$profile" "$@"

@@ -20,14 +20,13 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 RESULTS = HERE.parent / "RESULTS.md"
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "collect"), str(HERE.parent / "serve")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "collect")]
 import callgrind  # noqa: E402
 import lines  # noqa: E402
 import results  # noqa: E402
 from peers import TOKENS  # noqa: E402
 from train import MAPPING, Texts, batches, documents, searches  # noqa: E402
 from turns import turn  # noqa: E402
-from servers import Client  # noqa: E402
 
 SEED = 20259
 DISSECT = ["--processors", json.dumps([{"dissect": {"field": "message", "pattern": TOKENS}}, {"remove": {"field": "message"}}])]
@@ -80,8 +79,7 @@ def instructions(binary, folder):
         lines.write(folder / f"few-{kind}", kind, 5_000, SEED)
     collect = lambda kind, *more: [binary, "bench", "collect", folder / f"few-{kind}", "--dir", folder, "--rounds", "1", *more]
     with callgrind.Counted(binary) as server:
-        client = Client(server.address)
-        ingest, searched = (server.count(lambda: work(client)) for work in (write, search))
+        ingest, searched = (server.count(lambda: work(server.client)) for work in (write, search))
     found = {"search": searched, "ingest": ingest, "parsing, dissect": callgrind.program(collect("fixed", *DISSECT)),
              "parsing, nginx": callgrind.program(collect("combined", "--parse", "nginx_access"))}
     return {kind: counts.total / 1e6 for kind, counts in found.items()}

@@ -15,7 +15,7 @@ BENCH = pathlib.Path(__file__).parents[1]
 sys.path[:0] = [str(BENCH), str(BENCH / "opensearch")]
 import results  # noqa: E402
 from corpus import batches, drawn, words  # noqa: E402
-from servers import Clew  # noqa: E402
+from server import Server  # noqa: E402
 
 DIMENSION = 64
 MAPPING = {
@@ -151,13 +151,10 @@ def main():
     given.out.mkdir(exist_ok=True)
     # What the server counts is asked of it; what it would write at its end is the same once more.
     os.environ["LLVM_PROFILE_FILE"] = os.devnull
-    server = Clew(given.bin, "0-1")
-    try:
+    with Server(given.bin, under=("taskset", "-c", "0-1")) as server:
         train(server.client, given.documents)
-        command = [given.bin, "profile", "training", "--url", server.client.address, "--output", given.out / "server.profraw"]
+        command = [given.bin, "profile", "training", "--url", server.address, "--output", given.out / "server.profraw"]
         subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
-    finally:
-        server.close()
     parse(given.bin, given.documents, given.out)
 
 

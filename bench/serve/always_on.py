@@ -23,15 +23,12 @@ import time
 import urllib.error
 import urllib.request
 
-HERE = pathlib.Path(__file__).parent
-RESULTS = HERE.parent / "RESULTS.md"
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "pgo")]
+BENCH = pathlib.Path(__file__).parents[1]
+RESULTS = BENCH / "RESULTS.md"
+sys.path[:0] = [str(BENCH), str(BENCH / "pgo")]
 import results  # noqa: E402
-
-results.need("opensearchpy")
 from server import Server  # noqa: E402
 from train import MAPPING, Texts, batches, documents, searches  # noqa: E402
-from servers import Client  # noqa: E402
 
 # Looks a second of the profile that is always on, and of the captures: of those no more than any kernel's clock ticks (250).
 ALWAYS, OFTEN = 19, 199
@@ -91,7 +88,7 @@ def interruptions(given, found):
     """The ratios of neighbours, and what it took to name the first capture."""
     ratios, named = [], None
     with Server(given.bin) as server:
-        client = Client(server.address)
+        client = server.client
         client.call("PUT", "/logs", MAPPING)
         for body in batches(list(documents(Texts(SEED), given.documents))):
             client.call("POST", "/logs/_bulk", body, "application/x-ndjson")

@@ -16,11 +16,11 @@ import pathlib
 import subprocess
 import sys
 
-from server import Server
 
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 sys.path.insert(0, str(RESULTS.parent))
 import results  # noqa: E402
+from server import Server  # noqa: E402
 
 KINDS = "term,and,aggregation,logs"
 COST = {"cpu_us": "cpu µs", "p50_ms": "p50 ms", "p99_ms": "p99 ms", "qps": "QPS", "failures": "failures"}

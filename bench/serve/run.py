@@ -10,11 +10,11 @@ import argparse
 import pathlib
 import sys
 
-from server import Server
 
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 sys.path.insert(0, str(RESULTS.parent))
 import results  # noqa: E402
+from server import Server  # noqa: E402
 
 LATENCIES = {"qps": "QPS", "avg_ms": "avg ms", "p50_ms": "p50 ms", "p99_ms": "p99 ms"}
 END = {"cpu_us": "cpu µs", "failures": "failures", "refusals": "refusals"}

@@ -8,7 +8,6 @@ A set is VECTORSxDIMENSIONS/LISTS/READ: vectors, how many lists they are in, and
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess

@@ -15,16 +15,13 @@ import json
 import multiprocessing
 import os
 import pathlib
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 import results  # noqa: E402
+from server import Server  # noqa: E402
 
 results.need("numpy")
 import numpy as np  # noqa: E402
@@ -53,56 +50,26 @@ def rows(count):
     return made[QUERIES:], made[:QUERIES]
 
 
-class Node:
-    """A server of its own over an empty folder."""
-
-    def __init__(self, binary):
-        self.binary, self.folder = binary, tempfile.mkdtemp(prefix="clew-bench-")
-        self.start()
-
-    def start(self, before=None):
-        """Starts over what is in the folder; `before` is called in the process that becomes the server."""
-        command = [self.binary, "serve", "--data", self.folder, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=before)
-        self.address = json.loads(self.process.stdout.readline())["listening"]["http"]
-        self.connection = http.client.HTTPConnection(self.address, timeout=3600)
+class Node(Server):
+    """A server that is asked in JSON, and what it takes of the machine."""
 
     def ask(self, method, path, body=None):
-        if not isinstance(body, (bytes, type(None))):
-            body = json.dumps(body).encode()
         kind = "application/x-ndjson" if path.endswith("_bulk") else "application/json"
-        self.connection.request(method, path, body, {"content-type": kind})
-        answer = self.connection.getresponse()
-        text = answer.read()
-        if answer.status >= 300:
-            raise SystemExit(f"{method} {path}: {answer.status} {text[:300]}")
-        return json.loads(text)
+        return self.client.json(method, path, body, kind)
 
     def resident_bytes(self):
         """What lies in memory of its own, and of mapped files."""
-        pages = list(map(int, pathlib.Path(f"/proc/{self.process.pid}/statm").read_text().split()))
+        pages = list(map(int, pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()))
         return [count * os.sysconf("SC_PAGE_SIZE") for count in (pages[1] - pages[2], pages[2])]
 
     def read_bytes(self):
         """What it has had read from disk."""
-        lines = pathlib.Path(f"/proc/{self.process.pid}/io").read_text().splitlines()
+        lines = pathlib.Path(f"/proc/{self.pid}/io").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("read_bytes:"))
 
     def files(self):
         """Sizes of its files by path."""
-        return {path: path.stat().st_size for path in pathlib.Path(self.folder).rglob("*") if path.is_file()}
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def close(self):
-        self.stop()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        return {path: path.stat().st_size for path in self.data.rglob("*") if path.is_file()}
 
 
 def bulk(first, part, beside=lambda row: ""):
@@ -251,8 +218,7 @@ def main():
     BODY["settings"]["index"]["number_of_shards"] = given.shards
     base, queries = rows(given.rows)
     truth = datasets.exact(base, queries, "cosine")[:, :K]
-    node = Node(given.bin)
-    try:
+    with Node(given.bin) as node:
         written, merged = load(node, base)
         kept.add("load", params, {"seconds": written, "docs_per_s": given.rows / written, "merge_s": merged})
         lines = [
@@ -277,8 +243,6 @@ def main():
             "qps": "QPS", "avg_ms": "avg ms", "p99_ms": "p99 ms", "recall": "recall", "failures": "failures"})
         bodies = [body_of(query, EF_OF_MEMORY) for query in queries]
         less = with_less_memory(node, kept, params, (bodies, truth), given.seconds)
-    finally:
-        node.close()
     kept.save(given.json, given.bin, results.machine())
     cores = os.cpu_count()
     per_core = lambda figure, count: f"{figure / count:,.1f}"

@@ -63,7 +63,7 @@ def body(query, ef, passing):
 
 def cpu_us(node):
     """The processor time that a server has used."""
-    words = pathlib.Path(f"/proc/{node.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    words = pathlib.Path(f"/proc/{node.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(words[11]) + int(words[12])) * 1e6 / os.sysconf("SC_CLK_TCK")
 
 
@@ -124,8 +124,7 @@ def main():
     with contextlib.ExitStack() as stack:
         nodes = {}
         for build, binary in builds.items():
-            nodes[build] = Node(binary)
-            stack.callback(nodes[build].close)
+            nodes[build] = stack.enter_context(Node(binary))
         for one in given.sets.split(","):
             rows, dims = map(int, one.split("x"))
             print(f"{rows:,} × {dims}", file=sys.stderr, flush=True)

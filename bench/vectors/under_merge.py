@@ -6,17 +6,15 @@ Half of the vectors lie in a segment with a graph, half in one that is merged in
 """
 
 import argparse
-import http.client
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 import results  # noqa: E402
+from server import Client, Server  # noqa: E402
 
 results.need("numpy")
 import numpy as np  # noqa: E402
@@ -28,37 +26,13 @@ BULK = 1000
 BEFORE, MEANWHILE, AFTER = "before the merge", "during it", "after it"
 
 
-class Server:
-    """One process over a temporary folder, and a connection to it."""
-
-    def __init__(self, binary, folder):
-        command = [binary, "serve", "--data", folder, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        host, port = json.loads(self.process.stdout.readline())["listening"]["http"].split(":")
-        self.connect = lambda: http.client.HTTPConnection(host, int(port), timeout=600)
-        self.connection = self.connect()
-
-    def call(self, method, path, body=None, kind="application/json", connection=None):
-        connection = connection or self.connection
-        connection.request(method, path, body, {"Content-Type": kind} if body else {})
-        reply = connection.getresponse()
-        text = reply.read()
-        if reply.status != 200:
-            raise RuntimeError(f"{method} {path}: {reply.status} {text[:300]!r}")
-        return text
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
-
-
 def load(server, rows, first):
     for start in range(0, len(rows), BULK):
         lines = []
         for number, row in enumerate(rows[start:start + BULK], first + start):
             lines.append('{"index":{"_id":"%d"}}' % number)
             lines.append('{"e":[%s]}' % ",".join(f"{value:.5f}" for value in row))
-        server.call("POST", "/v/_bulk", "\n".join(lines) + "\n", "application/x-ndjson")
+        server.client.call("POST", "/v/_bulk", ("\n".join(lines) + "\n").encode(), "application/x-ndjson")
 
 
 def search(server, bodies, is_over):
@@ -66,44 +40,41 @@ def search(server, bodies, is_over):
     took = []
     while not is_over(len(took)):
         started = time.perf_counter()
-        server.call("POST", "/v/_search", bodies[len(took) % len(bodies)])
+        server.client.call("POST", "/v/_search", bodies[len(took) % len(bodies)])
         took.append(1e3 * (time.perf_counter() - started))
     return took
 
 
 def ended(server, task):
     """Asks five times a second whether a task has ended."""
-    connection, asked, over = server.connect(), time.monotonic(), False
+    client, asked, over = Client(server.address), time.monotonic(), False
 
     def is_over(_):
         nonlocal asked, over
         if time.monotonic() - asked > 0.2:
             asked = time.monotonic()
-            over = json.loads(server.call("GET", f"/_tasks/{task}", connection=connection))["completed"]
+            over = client.json("GET", f"/_tasks/{task}")["completed"]
         return over
     return is_over
 
 
 def measure(binary, base, bodies, settings, searches):
     """Milliseconds of the searches before a merge, during it and after it."""
-    with tempfile.TemporaryDirectory() as data:
-        server = Server(binary, data)
-        try:
-            server.call("PUT", "/v", json.dumps(settings))
-            half = len(base) // 2
-            load(server, base[:half], 0)
-            server.call("POST", "/v/_forcemerge?max_num_segments=1")
-            load(server, base[half:], half)
-            server.call("POST", "/v/_refresh")
-            enough = lambda done: done >= searches
-            search(server, bodies, lambda done: done >= len(bodies))
-            found = {BEFORE: search(server, bodies, enough)}
-            merge = server.call("POST", "/v/_forcemerge?max_num_segments=1&wait_for_completion=false")
-            found[MEANWHILE] = search(server, bodies, ended(server, json.loads(merge)["task"]))
-            found[AFTER] = search(server, bodies, enough)
-            return found
-        finally:
-            server.stop()
+    with Server(binary) as server:
+        ask = server.client.call
+        ask("PUT", "/v", settings)
+        half = len(base) // 2
+        load(server, base[:half], 0)
+        ask("POST", "/v/_forcemerge?max_num_segments=1")
+        load(server, base[half:], half)
+        ask("POST", "/v/_refresh")
+        enough = lambda done: done >= searches
+        search(server, bodies, lambda done: done >= len(bodies))
+        found = {BEFORE: search(server, bodies, enough)}
+        merge = server.client.json("POST", "/v/_forcemerge?max_num_segments=1&wait_for_completion=false")
+        found[MEANWHILE] = search(server, bodies, ended(server, merge["task"]))
+        found[AFTER] = search(server, bodies, enough)
+        return found
 
 
 def main():
@@ -125,7 +96,7 @@ def main():
     settings = {"settings": {"index": {"knn": True, "number_of_shards": 1, "refresh_interval": "-1"}},
                 "mappings": {"properties": {"e": field}}}
     clause = lambda query: {"knn": {"e": {"vector": [round(float(x), 5) for x in query], "k": 10}}}
-    bodies = [json.dumps({"size": 10, "_source": False, "query": clause(query)}) for query in queries]
+    bodies = [json.dumps({"size": 10, "_source": False, "query": clause(query)}).encode() for query in queries]
     kept = results.Rows()
     for _ in range(given.rounds):
         for when, took in measure(given.bin, base, bodies, settings, given.searches).items():

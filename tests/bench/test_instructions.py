@@ -2,7 +2,6 @@
 
 import argparse
 import collections
-import importlib.util
 import json
 import os
 import subprocess
@@ -17,7 +16,6 @@ IS_RELEASE = os.path.exists(os.environ.get("CLEW_BIN", "") + ".debug")
 VALGRIND_SECONDS_MAX = 1200
 
 
-@unittest.skipUnless(importlib.util.find_spec("opensearchpy"), "opensearch-py is not installed")
 class Instructions(BenchTest):
     def test_functions_of_callgrind_have_what_they_take_themselves(self):
         read = module("callgrind.py").read

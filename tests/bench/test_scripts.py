@@ -170,8 +170,7 @@ class Scripts(BenchTest):
     def test_packages_that_are_missing_are_told_by_a_line(self):
         for path, package in [("milvus/restart.py", "pymilvus"), ("milvus/run.py", "pymilvus"), ("vectors/run.py", "numpy"),
                               ("vectors/under_merge.py", "numpy"), ("vectors/msmarco.py", "numpy"), ("vectors/shards.py", "numpy"),
-                              ("opensearch/run.py", "opensearchpy"), ("pgo/run.py", "opensearchpy"), ("serve/always_on.py", "opensearchpy"),
-                              ("pgo/train.py", "opensearchpy"), ("instructions.py", "opensearchpy")]:
+                              ("opensearch/run.py", "opensearchpy")]:
             with self.subTest(path=path):
                 # Without the packages of whichever environment this runs in.
                 done = subprocess.run([sys.executable, "-I", "-S", BENCH / path, "--help"], capture_output=True, text=True,
@@ -179,6 +178,12 @@ class Scripts(BenchTest):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertRegex(done.stderr, rf"^not installed: .*{package}")
                 self.assertNotIn("Traceback", done.stderr)
+
+    def test_a_server_that_does_not_start_says_why_and_leaves_nothing(self):
+        server = module("server.py").Server(os.environ["CLEW_BIN"], env={"CLEW_HTTP__ADDRES": "127.0.0.1:0"})
+        with self.assertRaisesRegex(RuntimeError, "does not start, .*http.address"), server:
+            self.fail("it has started")
+        self.assertFalse(server.folder.exists())
 
     def peerless(self, path, *arguments, status=0):
         """What a benchmark says, and complains of, on a machine that has no peer of it."""
