@@ -4,6 +4,8 @@ import importlib.util
 import json
 import os
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,12 @@ def module(path):
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     return found
+
+
+def have_little_room():
+    """Called in a process that is to write no file of more than 500 bytes."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 
 
 class BenchTest(unittest.TestCase):

@@ -1,12 +1,10 @@
 """Results become curves."""
 
-import resource
-import signal
 import subprocess
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from .base import SECONDS_MAX, BenchTest
+from .base import SECONDS_MAX, BenchTest, have_little_room
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -63,10 +61,6 @@ class Plot(BenchTest):
     def test_of_a_picture_that_has_no_room_no_half_is_left(self):
         results = self.write("one.json", [search(ef, 1) for ef in (32, 64)])
         out = self.folder / "out.svg"
-
-        def have_little_room():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
 
         done = subprocess.run(self.command("plot", results, "-o", out), preexec_fn=have_little_room, capture_output=True,
                               text=True, timeout=SECONDS_MAX, check=False)

@@ -1,12 +1,10 @@
 """What a benchmark of vectors writes beside its results."""
 
-import resource
-import signal
 import struct
 import subprocess
 import unittest
 
-from .base import SECONDS_MAX, BenchTest
+from .base import SECONDS_MAX, BenchTest, have_little_room
 
 ROWS, DIMENSIONS = 100, 8
 
@@ -43,10 +41,6 @@ class Vectors(BenchTest):
         self.assertNotIn("build", self.bench(*self.arguments()))
 
     def test_of_a_column_that_has_no_room_no_half_is_left(self):
-        def have_little_room():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-
         done = subprocess.run(self.command(*self.arguments()), preexec_fn=have_little_room, capture_output=True, text=True,
                               timeout=SECONDS_MAX, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)

@@ -1,9 +1,7 @@
 """Changes of the catalog beside the writers, and everything that maintains an index: templates, aliases,
 mappings, indexes that come and go, rollover, refresh, flush, merge, snapshots and restores."""
 
-import random
-import threading
-
+from .by_chance import ByChance
 from .checks import Wrong, expect
 from .client import Unanswered
 from .corpus import SCHEMAS, same, seen
@@ -40,38 +38,12 @@ class Catalog:
         client.done("PUT", "/roll-000001", {"aliases": {"roll": {"is_write_index": True}}})
 
 
-class Caretaker(threading.Thread):
+class Caretaker(ByChance):
     """Changes the catalog until it is told to stop, or nobody answers."""
 
     def __init__(self, client, catalog, seed, progress=None, patient=False, only=tuple(OPERATIONS)):
-        super().__init__(name="caretaker", daemon=True)
-        self.client, self.catalog, self.patient, self.progress = client, catalog, patient, progress
-        self.weights = {name: OPERATIONS[name] for name in only}
-        self.random = random.Random(seed)
-        self.stopping = threading.Event()
-        self.acknowledged = self.refused = 0
-        self.refusals = {}
-        self.failure = None
-
-    def run(self):
-        try:
-            while not self.stopping.is_set():
-                self.step()
-                if self.progress:
-                    self.progress.release()
-        except Unanswered:
-            pass  # Killed. What was asked for is in doubt.
-        except BaseException as error:  # The main thread reports it.
-            self.failure = error
-        finally:
-            self.client.close()
-            if self.progress:
-                self.progress.release()
-
-    def step(self):
-        """One change of a kind that chance chooses."""
-        operation = self.random.choices(list(self.weights), list(self.weights.values()))[0]
-        getattr(self, operation)()
+        super().__init__("caretaker", client, {name: OPERATIONS[name] for name in only}, seed, progress, patient)
+        self.catalog = catalog
 
     def ask(self, method, path, body=None):
         """The reply, or None where a patient caretaker was refused."""

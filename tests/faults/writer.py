@@ -1,8 +1,6 @@
 """Writers of the mixed load. Each writes its own ids only, so that it knows what each of them must hold."""
 
-import random
-import threading
-
+from .by_chance import ByChance
 from .client import Unanswered
 from .corpus import SCHEMAS, Step, path, same, seen
 from .model import Possible
@@ -37,43 +35,15 @@ class Documents:
         return {key: possible.mark() for key, possible in self.possible.items()}
 
 
-class Writer(threading.Thread):
-    """Writes until it is told to stop, or nobody answers.
-
-    A `patient` writer goes on when the server refuses with a 5xx or 429; any other takes that for a
-    failure of the test."""
+class Writer(ByChance):
+    """Writes until it is told to stop, or nobody answers."""
 
     def __init__(self, number, client, documents, seed, progress=None, patient=False):
-        super().__init__(name=f"writer-{number}", daemon=True)
-        self.number, self.client, self.documents = number, client, documents
+        super().__init__(f"writer-{number}", client, OPERATIONS, seed, progress, patient)
+        self.number, self.documents = number, documents
         self.possible = documents.of(number)
         self.keys = sorted(self.possible)
-        self.random = random.Random(seed)
-        self.progress, self.patient = progress, patient
-        self.stopping = threading.Event()
-        self.acknowledged = self.reads = self.refused = self.reads_refused = 0
-        self.refusals = {}
-        self.failure = None
-
-    def run(self):
-        try:
-            while not self.stopping.is_set():
-                self.step()
-                if self.progress:
-                    self.progress.release()
-        except Unanswered:
-            pass  # Killed. What was in flight is in doubt.
-        except BaseException as error:  # The main thread reports it.
-            self.failure = error
-        finally:
-            self.client.close()
-            if self.progress:
-                self.progress.release()
-
-    def step(self):
-        """One request of a kind that chance chooses."""
-        operation = self.random.choices(list(OPERATIONS), list(OPERATIONS.values()))[0]
-        getattr(self, operation)()
+        self.reads = self.reads_refused = 0
 
     def plan(self, key, before):
         """A write that makes sense for the states that the document may have."""

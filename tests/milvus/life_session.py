@@ -7,7 +7,7 @@ import time
 
 from pymilvus import DataType
 
-from session import Session
+from session import Session, cosine, product, squared
 
 
 class Life(Session):
@@ -319,18 +319,6 @@ class Life(Session):
 
 def all_of(row):
     return True
-
-
-def squared(a, b):
-    return sum((x - y) ** 2 for x, y in zip(a, b))
-
-
-def product(a, b):
-    return sum(x * y for x, y in zip(a, b))
-
-
-def cosine(a, b):
-    return product(a, b) / (product(a, a) * product(b, b)) ** 0.5
 
 
 def differing(a, b):

@@ -1,7 +1,6 @@
 """One collection is one index: what is written through Milvus' API is found through OpenSearch's, and the other way
 round, by the table of types in docs/milvus.md. Asked with the addresses of both."""
 
-import struct
 import sys
 
 import numpy

@@ -4,7 +4,6 @@ import http.client
 import json
 import logging
 import random
-import sys
 
 import pymilvus
 from pymilvus import MilvusClient, MilvusException

@@ -75,6 +75,9 @@ class ClewTest(unittest.TestCase):
         reply = self.client.bulk(body=lines, refresh=True)
         self.assertFalse(reply["errors"], reply)
 
+    def hits(self, index, **body):
+        return self.client.search(index=index, body=body)["hits"]["hits"]
+
     def ids(self, index, **body):
         """The ids that a search finds, in order."""
         return [hit["_id"] for hit in self.client.search(index=index, body=body)["hits"]["hits"]]

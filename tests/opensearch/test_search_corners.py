@@ -12,12 +12,6 @@ class SearchCorners(ClewTest):
         if documents:
             self.index_all(index, documents)
 
-    def hits(self, index, **body):
-        return self.client.search(index=index, body=body)["hits"]["hits"]
-
-    def ids(self, index, **body):
-        return [hit["_id"] for hit in self.hits(index, **body)]
-
     def test_fields_that_left_a_value_out_are_named(self):
         self.make("malformed", {
             "day": {"type": "date", "ignore_malformed": True},

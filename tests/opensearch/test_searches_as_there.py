@@ -1,28 +1,14 @@
 """What a real OpenSearch 2.19.0 answered to searches: each family once, with the answer that it gave."""
 
-from .base import ClewTest
+from .as_there import AsThere
 
 
-class SearchesAsThere(ClewTest):
-    def make(self, name, fields, documents, **settings):
-        body = {"settings": {"number_of_shards": 1, **settings}, "mappings": {"properties": fields}}
-        self.client.indices.create(index=name, body=body)
-        self.index_all(name, documents)
-
-    def hits(self, index, **body):
-        return self.client.search(index=index, body=body)["hits"]["hits"]
-
+class SearchesAsThere(AsThere):
     def assert_scores(self, index, query, expected):
         found = {hit["_id"]: hit["_score"] for hit in self.hits(index, query=query)}
         self.assertEqual(set(found), set(expected), query)
         for id, score in expected.items():
             self.assertAlmostEqual(found[id], score, delta=score * 1e-5, msg=(query, id))
-
-    def assert_shards_refuse(self, kind, reason, index, status=400, **body):
-        with self.refused(status, "search_phase_execution_exception") as caught:
-            self.hits(index, **body)
-        root = caught.exception.info["error"]["root_cause"][0]
-        self.assertEqual((root["type"], root["reason"]), (kind, reason), body)
 
     def test_what_a_text_does_not_keep_is_not_counted(self):
         fields = {"flat": {"type": "text", "norms": False}, "once": {"type": "text", "index_options": "docs"},

@@ -1,25 +1,11 @@
 """Words that a real OpenSearch 2.19.0 looks for in fields of other kinds than texts, and fields that it refuses for it."""
 
-from .base import ClewTest
+from .as_there import AsThere
 
 
-class WordsAsThere(ClewTest):
-    def make(self, name, fields, documents, **settings):
-        body = {"settings": {"number_of_shards": 1, **settings}, "mappings": {"properties": fields}}
-        self.client.indices.create(index=name, body=body)
-        self.index_all(name, documents)
-
-    def hits(self, index, **body):
-        return self.client.search(index=index, body=body)["hits"]["hits"]
-
+class WordsAsThere(AsThere):
     def found(self, index, query):
         return sorted(hit["_id"] for hit in self.hits(index, query=query))
-
-    def assert_shards_refuse(self, kind, reason, index, status=400, **body):
-        with self.refused(status, "search_phase_execution_exception") as caught:
-            self.hits(index, **body)
-        root = caught.exception.info["error"]["root_cause"][0]
-        self.assertEqual((root["type"], root["reason"]), (kind, reason), body)
 
     def test_an_input_of_a_completion_is_one_word(self):
         inputs = {"1": "Quick", "2": "quick brown", "3": "fox"}
