@@ -47,8 +47,7 @@ async fn measure(given: &BulkLoad, session: &mut Session) -> anyhow::Result<()> 
             .create(&[search::create(&name, given.load.shards)])
             .await?;
         let work = Arc::new(Writes::new(given, corpus.clone()));
-        let what = format!("writing, {} clients", plan.concurrency);
-        let measured = session.measure(plan, &work, &what).await?;
+        let measured = session.measure(plan, &work, "writing").await?;
         report(given, session, plan, (&work, &measured), &table)?;
         session.check(&measured)?;
         work.check_count(session).await?;

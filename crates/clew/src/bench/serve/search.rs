@@ -14,7 +14,7 @@ use super::http::{Call, Login};
 use super::load::Repeated;
 use super::opensearch::{self, OpenSearch};
 use super::options::LoadOptions;
-use super::session::{Session, say, until_stopped};
+use super::session::{Session, once_each, say, until_stopped};
 
 #[derive(Debug, Args)]
 pub(super) struct SearchLoad {
@@ -55,10 +55,9 @@ async fn measure(given: &SearchLoad, session: &mut Session) -> anyhow::Result<()
     };
     for &kind in kinds {
         let work = Arc::new(questions(given, &corpus, kind));
-        let hits = mean_hits(session, &work).await?;
+        let hits = mean_hits(session, &work, kind).await?;
         for plan in given.load.plans() {
-            let what = format!("{}, {} clients", kind.name(), plan.concurrency);
-            let measured = session.measure(plan, &work, &what).await?;
+            let measured = session.measure(plan, &work, kind.name()).await?;
             say(&table.line(kind.name(), plan, &measured, &[figure(hits)]))?;
             let mut params = plan.params(&params);
             params["kind"] = kind.name().into();
@@ -117,9 +116,13 @@ fn questions(given: &SearchLoad, corpus: &Corpus, kind: QuestionKind) -> Repeate
 }
 
 /// What a question finds on the mean, as the server counts it (up to 10,000); each is asked once, which warms it, too.
-async fn mean_hits(session: &mut Session, work: &Repeated) -> anyhow::Result<f64> {
+async fn mean_hits(
+    session: &mut Session,
+    work: &Repeated,
+    kind: QuestionKind,
+) -> anyhow::Result<f64> {
     let mut hits = 0;
-    for call in &work.calls {
+    for call in once_each(&format!("{}, hits", kind.name()), &work.calls) {
         hits += opensearch::read_count(&session.ask(call).await?)?;
     }
     Ok(hits as f64 / work.calls.len() as f64)

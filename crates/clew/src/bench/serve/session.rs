@@ -2,11 +2,12 @@
 //! where the server goes away on the way.
 
 use std::io::{IsTerminal, Write};
+use std::slice::Iter;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressBarIter, ProgressFinish, ProgressStyle};
 use serde_json::{Map, Value, json};
 
 use super::super::begun::STOPPED;
@@ -172,8 +173,7 @@ impl Session {
         params: &Value,
     ) -> anyhow::Result<()> {
         let clients = usize::from(self.options.load_clients);
-        let bar = bar("loading", "{human_pos}/{human_len} documents {eta}");
-        bar.set_length(total);
+        let bar = bar("loading", "{human_pos}/{human_len} documents {eta}", total);
         let judge = self.api.judge();
         let cpu = self.cpu_time();
         let to = (&self.server, &self.senders);
@@ -242,14 +242,15 @@ impl Session {
         cpu_time(self.options.pid?).ok()
     }
 
-    /// Loads the server as planned, with a bar.
+    /// Loads the server as planned, with a bar that says so; `what` is what it is loaded with.
     pub(super) async fn measure<W: Workload>(
         &self,
         plan: Plan,
         work: &Arc<W>,
         what: &str,
     ) -> anyhow::Result<Measured> {
-        let bar = bar(what, "{eta}");
+        let what = format!("{what}, clients: {}", plan.concurrency);
+        let bar = bar(&what, "{eta}", 0);
         let cpu = self.cpu_time();
         let measured = drive(&self.server, plan, work.clone(), &bar).await;
         bar.finish_and_clear();
@@ -342,14 +343,21 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
+/// Questions that are asked one after the other, with a bar.
+pub(super) fn once_each<'c>(what: &str, calls: &'c [Call]) -> ProgressBarIter<Iter<'c, Call>> {
+    let count = calls.len() as u64;
+    bar(what, "{human_pos}/{human_len} queries {eta}", count).wrap_iter(calls.iter())
+}
+
 /// A bar on a terminal's standard error.
-fn bar(what: &str, tail: &str) -> ProgressBar {
+fn bar(what: &str, tail: &str, length: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let template = format!("{{msg:32}} {{bar:40}} {tail}");
     let style = ProgressStyle::with_template(&template).expect("the template is valid");
-    ProgressBar::new(0)
+    ProgressBar::new(length)
         .with_style(style)
         .with_message(what.to_owned())
+        .with_finish(ProgressFinish::AndClear)
 }

@@ -18,7 +18,7 @@ use super::milvus_grpc::MilvusGrpc;
 use super::opensearch::OpenSearch;
 use super::options::LoadOptions;
 use super::points::{PointFiles, Points};
-use super::session::{Session, say, until_stopped};
+use super::session::{Session, once_each, say, until_stopped};
 
 #[derive(Debug, Args)]
 pub(super) struct VectorsLoad {
@@ -107,9 +107,9 @@ async fn measure(given: &VectorsLoad, session: &mut Session) -> anyhow::Result<(
     for &ef_search in &given.ef_search {
         let work = Arc::new(searches(session, &points, k, ef_search));
         // Once through all queries before any clock runs: which are found does not depend on the load.
-        let recall = recall(session, &work, &truth).await?;
+        let what = format!("ef {ef_search}");
+        let recall = recall(session, &what, &work, &truth).await?;
         for plan in given.load.plans() {
-            let what = format!("ef {ef_search}, {} clients", plan.concurrency);
             let measured = session.measure(plan, &work, &what).await?;
             say(&table.line(
                 &ef_search.to_string(),
@@ -201,11 +201,12 @@ fn searches(session: &Session, points: &Points, k: usize, ef_search: usize) -> R
 /// The share of the true neighbours that the searches find, each asked once.
 async fn recall(
     session: &mut Session,
+    what: &str,
     searches: &Repeated,
     truth: &[Vec<u64>],
 ) -> anyhow::Result<f64> {
     let (mut found, mut wanted) = (0, 0);
-    for (call, nearest) in searches.calls.iter().zip(truth) {
+    for (call, nearest) in once_each(&format!("{what}, recall"), &searches.calls).zip(truth) {
         let reply = session.ask(call).await?;
         let hits = session.api.read_hits(&reply)?;
         found += nearest.iter().filter(|row| hits.contains(row)).count();
