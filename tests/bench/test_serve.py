@@ -154,7 +154,7 @@ class ServeTest(BenchTest):
                     seen += part
             out = process.communicate(timeout=SECONDS_MAX)[0]
         self.assertEqual(process.returncode, 0, seen)
-        for said in (b"loading", b"ef 16, recall", b"/20 queries", b"ef 16, clients: 1"):
+        for said in (b"exact neighbours", b"loading", b"merging", b"ef 16, recall", b"/20 queries", b"ef 16, clients: 1"):
             self.assertIn(said, seen)
         self.assertEqual(len(out.splitlines()), 3)
         self.serve("vectors", *VECTORS, "--ef-search", "16", "--concurrency", "1")

@@ -30,6 +30,8 @@ const LAST_LOOKS: u32 = 4;
 /// So long it waits for the answers to what it had asked for.
 const LAST_ANSWERS_MAX: Duration = Duration::from_secs(30);
 
+/// How often it is shown how long something has taken.
+const SHOWN_EVERY: Duration = Duration::from_millis(200);
 /// What is built behind an answer is asked for so often, and so long.
 const PENDING_PAUSE: Duration = Duration::from_millis(100);
 const PENDING_MAX: Duration = Duration::from_secs(6 * 3600);
@@ -217,7 +219,7 @@ impl Session {
             return Ok(None);
         }
         let name = &self.options.index;
-        let began = Instant::now();
+        let (waits, began) = (waiting("merging"), Instant::now());
         // It takes as long as it takes, which is no failure.
         let mut patient = Connection::new(&self.server.patient());
         let reply = patient.ask(&self.api.merge(name)).await?;
@@ -234,6 +236,7 @@ impl Session {
                 tokio::time::sleep(PENDING_PAUSE).await;
             }
         }
+        waits.finish_and_clear();
         Ok(Some(began.elapsed().as_secs_f64()))
     }
 
@@ -349,12 +352,26 @@ pub(super) fn once_each<'c>(what: &str, calls: &'c [Call]) -> ProgressBarIter<It
     bar(what, "{human_pos}/{human_len} queries {eta}", count).wrap_iter(calls.iter())
 }
 
-/// A bar on a terminal's standard error.
+/// Tells how long something has taken that nobody knows the end of; to be finished, and else cleared with whoever holds it.
+pub(super) fn waiting(what: &str) -> ProgressBar {
+    let shown = shown(what, "{elapsed}", 0);
+    if !shown.is_hidden() {
+        shown.tick();
+        shown.enable_steady_tick(SHOWN_EVERY);
+    }
+    shown
+}
+
 fn bar(what: &str, tail: &str, length: u64) -> ProgressBar {
+    shown(what, &format!("{{bar:40}} {tail}"), length)
+}
+
+/// A line on a terminal's standard error.
+fn shown(what: &str, how: &str, length: u64) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let template = format!("{{msg:32}} {{bar:40}} {tail}");
+    let template = format!("{{msg:32}} {how}");
     let style = ProgressStyle::with_template(&template).expect("the template is valid");
     ProgressBar::new(length)
         .with_style(style)

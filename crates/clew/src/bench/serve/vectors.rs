@@ -18,7 +18,7 @@ use super::milvus_grpc::MilvusGrpc;
 use super::opensearch::OpenSearch;
 use super::options::LoadOptions;
 use super::points::{PointFiles, Points};
-use super::session::{Session, once_each, say, until_stopped};
+use super::session::{Session, once_each, say, until_stopped, waiting};
 
 #[derive(Debug, Args)]
 pub(super) struct VectorsLoad {
@@ -89,8 +89,10 @@ async fn measure(given: &VectorsLoad, session: &mut Session) -> anyhow::Result<(
         points.rows
     );
     let truth = {
-        let points = points.clone();
-        tokio::task::spawn_blocking(move || points.truth(k)).await??
+        let (points, waits) = (points.clone(), waiting("exact neighbours"));
+        let truth = tokio::task::spawn_blocking(move || points.truth(k)).await;
+        waits.finish_and_clear();
+        truth??
     };
     let params = json!({
         "rows": points.rows, "dims": points.dims, "metric": format!("{:?}", given.metric).to_lowercase(),
