@@ -9,6 +9,10 @@ use crate::process::{Maps, Memory};
 pub(crate) const DEPTH_MAX: usize = 127;
 /// How many words of a stack's inner end are looked through for the caller of a function without a frame pointer.
 pub(crate) const TOP_WORDS: usize = 64;
+/// So many frames of functions that have returned are looked for within the words of the innermost one.
+const LEFT_OVER_MAX: usize = 4;
+/// Nearly all functions are shorter. Within longer ones such frames stay: neighbours must not pass for one function.
+const FUNCTION_BYTES_MAX: u64 = 1 << 12;
 
 /// What the processor held when a thread was stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,15 +81,38 @@ impl Code {
 
     /// Whether a call lies just before this address of our own code, as before every address that is returned to.
     fn follows_call(&self, address: u64) -> bool {
+        self.before(address).is_some_and(is_call)
+    }
+
+    /// What lies just before an address of our own code.
+    fn before(&self, address: u64) -> Option<[u8; 8]> {
         let reach = self.own.start + 16..self.own.end;
-        if !reach.contains(&address) {
-            return false;
-        }
+        let from = reach.contains(&address).then(|| address - 8)?;
+        self.word(from).map(u64::to_ne_bytes)
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
         let (mut words, mut bytes) = ([0; 1], Vec::new());
-        if self.memory.read(address - 8, &mut words, &mut bytes) == 0 {
-            return false;
+        let read = self.memory.read(address, &mut words, &mut bytes);
+        (read == 1).then_some(words[0])
+    }
+
+    /// Where the call just before an address of our own code leads to, where that is told by nothing that a thread holds.
+    #[cfg(target_arch = "x86_64")]
+    fn called(&self, back: u64) -> Option<u64> {
+        let [_, _, first, second, distance @ ..] = self.before(back)?;
+        let place = back.wrapping_add_signed(i64::from(i32::from_le_bytes(distance)));
+        match (first, second) {
+            (_, 0xe8) => Some(place),
+            // By way of the linker's table.
+            (0xff, 0x15) => self.word(place),
+            _ => None,
         }
-        is_call(bytes.first_chunk().copied().unwrap_or_default())
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn called(&self, _: u64) -> Option<u64> {
+        None
     }
 
     /// The whole stack, the innermost first: what was executed, whoever called it although it kept no frame pointer, and the
@@ -112,11 +139,7 @@ impl Code {
 
     /// The caller of one of our own functions that has just begun, or is about to return.
     fn frameless_caller(&self, code: u64, top: &[u64]) -> Option<u64> {
-        let (mut words, mut bytes) = ([0; 1], Vec::new());
-        if self.memory.read(code, &mut words, &mut bytes) == 0 {
-            return None;
-        }
-        let place = Frameless::at(&bytes)?;
+        let place = Frameless::at(&self.word(code)?.to_ne_bytes())?;
         let caller = *top.get(place as usize)?;
         self.follows_call(caller).then_some(caller)
     }
@@ -128,7 +151,23 @@ impl Code {
         let (first, chain) = chain.unwrap_or((words.len(), Vec::new()));
         // The frame itself may hold what looks like a return: only what is further in.
         let top = words.get(..first.min(TOP_WORDS)).unwrap_or_default();
-        self.join(code, top, &chain)
+        self.without_left_over(self.join(code, top, &chain))
+    }
+
+    /// A stack without frames of functions that have returned: where one was called from the same place as the innermost, what it
+    /// pushed may lie among words that the innermost has not written, and looks as if it had called it.
+    fn without_left_over(&self, mut stack: Vec<u64>) -> Vec<u64> {
+        let Some(inner) = stack.iter().position(|address| self.is_own(*address)) else {
+            return stack;
+        };
+        let mut places = stack.iter().skip(inner).copied();
+        let Some(place) = places.next() else {
+            return stack;
+        };
+        let called = places.take(LEFT_OVER_MAX + 1);
+        let count = left_over(place, called.map(|back| self.called(back)));
+        stack.drain(inner + 1..inner + 1 + count);
+        stack
     }
 
     /// Where a chain of at least two frames of our own code begins, and its return addresses.
@@ -163,6 +202,19 @@ impl Code {
         let read = self.memory.read(frame, &mut pair, &mut bytes);
         (read == 2).then_some((pair[0], pair[1]))
     }
+}
+
+/// How many calls, the innermost first, led elsewhere than to the function in which `place` is, before one that led there; none
+/// where no such comes, or where it is not known of one where it led.
+fn left_over(place: u64, called: impl IntoIterator<Item = Option<u64>>) -> usize {
+    for (count, target) in called.into_iter().enumerate() {
+        match target.map(|target| place.checked_sub(target)) {
+            None => break,
+            Some(Some(0..FUNCTION_BYTES_MAX)) => return count,
+            Some(_) => {}
+        }
+    }
+    0
 }
 
 /// A place of the program's own code.
@@ -243,6 +295,46 @@ mod tests {
         for nowhere in [0, 88, 105, 400] {
             assert_eq!(follow(registers(nowhere), &mut found, frames), 0);
         }
+    }
+
+    #[test]
+    fn who_called_somebody_else_is_left_over_where_somebody_further_out_called_it() {
+        let (here, elsewhere, nearby) = (Some(0x5000), Some(0x4000), Some(0x5100));
+        for (called, count) in [
+            (vec![here, elsewhere], 0),
+            (vec![elsewhere, here], 1),
+            (vec![nearby, elsewhere, here, here], 2),
+            // It was not called but jumped to, or nobody knows.
+            (vec![elsewhere, elsewhere], 0),
+            (vec![elsewhere, None, here], 0),
+            (vec![None, here], 0),
+            (vec![], 0),
+        ] {
+            assert_eq!(left_over(0x5080, called.clone()), count, "{called:x?}");
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    fn is_called() {
+        std::hint::black_box(7351);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    fn calls() {
+        is_called();
+        std::hint::black_box(1537);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn calls_tell_where_they_lead() {
+        let code = Code::read().unwrap();
+        let (from, to) = (calls as fn(), is_called as fn());
+        let (from, to) = (from as usize as u64, to as usize as u64);
+        assert!((from..from + 64).any(|back| code.called(back) == Some(to)));
+        calls();
     }
 
     #[test]
