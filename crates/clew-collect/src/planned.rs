@@ -237,41 +237,45 @@ impl Planned {
         self.time_ms
     }
 
+    /// What the line shares with others, which is made anew where the last line was of another file.
+    fn shared(&mut self, given: &LineFacts<'_>) -> Shared {
+        let is_same = self.shared_place == given.place.1;
+        if let Some((key, parser, shared)) = self.shared
+            && is_same
+            && key == given.key
+            && parser == given.parser
+        {
+            return shared;
+        }
+        let event = &mut self.plan.event;
+        event.forget();
+        let [host, place, dataset] = [
+            format!("{{\"name\":{}}}", given.host),
+            match given.place {
+                (OriginKind::File, path) => format!("{{\"path\":{path}}}"),
+                (OriginKind::Sender, address) => format!("{{\"address\":{address}}}"),
+                (OriginKind::Unnamed, _) => String::new(),
+            },
+            format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
+        ]
+        .map(|object| event.share(&object));
+        let shared = Shared {
+            host,
+            place,
+            event: dataset,
+            levels: LEVEL_NAMES.map(|level| event.share(&format!("\"{level}\""))),
+        };
+        self.shared = Some((given.key, given.parser, shared));
+        self.shared_place.clear();
+        self.shared_place.push_str(given.place.1);
+        shared
+    }
+
     /// The event as the processors find it.
     pub(crate) fn begin(&mut self, text: &str, given: &LineFacts<'_>) -> Result<(), Reason> {
         (self.own_ms, self.time_ms) = (given.timestamp_ms, None);
+        let shared = self.shared(given);
         let event = &mut self.plan.event;
-        let is_same = self.shared_place == given.place.1;
-        let shared = match self.shared {
-            Some((key, parser, shared))
-                if is_same && key == given.key && parser == given.parser =>
-            {
-                shared
-            }
-            _ => {
-                event.forget();
-                let [host, place, dataset] = [
-                    format!("{{\"name\":{}}}", given.host),
-                    match given.place {
-                        (OriginKind::File, path) => format!("{{\"path\":{path}}}"),
-                        (OriginKind::Sender, address) => format!("{{\"address\":{address}}}"),
-                        (OriginKind::Unnamed, _) => String::new(),
-                    },
-                    format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
-                ]
-                .map(|object| event.share(&object));
-                let shared = Shared {
-                    host,
-                    place,
-                    event: dataset,
-                    levels: LEVEL_NAMES.map(|level| event.share(&format!("\"{level}\""))),
-                };
-                self.shared = Some((given.key, given.parser, shared));
-                self.shared_place.clear();
-                self.shared_place.push_str(given.place.1);
-                shared
-            }
-        };
         let (record, line) = (given.record, given.line);
         let message = event.begin(text)?;
         let slots = &self.slots;

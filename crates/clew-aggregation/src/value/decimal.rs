@@ -261,7 +261,8 @@ impl Half {
             if let Some(power) = rest.strip_prefix('E') {
                 rest = power.trim_start_matches('0');
                 half.power_min = power.len() - rest.len();
-                if half.power_min == 0 || !half.digits.contains(['#', '0']) {
+                let is_any = (1..=FRACTION_MAX).contains(&half.power_min);
+                if !is_any || !half.digits.contains(['#', '0']) {
                     return Err("Malformed exponential pattern".to_string());
                 }
             }
@@ -424,6 +425,10 @@ mod tests {
             ("0.0.0", "Multiple decimal separators in pattern"),
             ("0%%", "Too many percent/per mille characters in pattern"),
             ("0EUR", "Malformed exponential pattern"),
+            (
+                &format!("0E{}", "0".repeat(70_000)),
+                "Malformed exponential pattern",
+            ),
             (";0", "Unquoted special character ';' in pattern"),
         ] {
             let told = format!("{reason} \"{pattern}\"");

@@ -14,7 +14,7 @@ use tantivy::schema::{Field, IndexRecordOption};
 
 use super::compound::{any, dis_max};
 use super::scored::is_match_only;
-use super::text::{EXPANSIONS_MAX, TOO_MANY_WAYS, must_be_indexed, query_analyzer, tokens_of};
+use super::text::{EXPANSIONS_MAX, TOO_MANY_CLAUSES, must_be_indexed, query_analyzer, tokens_of};
 use super::token_graph::{is_graph, ways};
 use super::{Compiler, Node};
 use crate::query::constant::{knows, prefix_end};
@@ -51,7 +51,7 @@ impl<'a> Compiler<'a> {
             return self.graph_phrase((mapped, field), &tokens, boost);
         }
         if is_graph(&tokens) || !is_plain && is_match_only(mapped) {
-            let ways = ways(&tokens).ok_or(TOO_MANY_WAYS)?;
+            let ways = ways(&tokens).ok_or(TOO_MANY_CLAUSES)?;
             let mut nodes = Vec::with_capacity(ways.len());
             for way in &ways {
                 self.count_clauses(way.len())?;
@@ -244,7 +244,7 @@ impl<'a> Compiler<'a> {
             must_keep_positions(mapped)?;
         }
         let ways: Vec<Vec<(usize, Vec<String>)>> = if is_graph(&tokens) || is_match_only(mapped) {
-            let ways = ways(&tokens).ok_or(TOO_MANY_WAYS)?;
+            let ways = ways(&tokens).ok_or(TOO_MANY_CLAUSES)?;
             let alone = |way: Vec<String>| way.into_iter().map(|word| vec![word]).enumerate();
             ways.into_iter().map(|way| alone(way).collect()).collect()
         } else {
