@@ -137,6 +137,37 @@ output.console: {{}}
             {"message": "parsing input as JSON", "data": "no json", "field": "message"}, None])
         self.assertEqual([one.get("tags") for one in documents], [None, None, ["zero"]])
 
+    def test_a_filebeat_changes_several_fields_or_none(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]
+processors:
+- decode_json_fields: {{fields: [message], target: ""}}
+- rename: {{fields: [{{from: a, to: x}}, {{from: b, to: z}}], ignore_missing: true, when.has_fields: [a]}}
+- replace: {{fields: [{{field: c, pattern: '(o)(k)', replacement: '$2-$1\\$$'}}, {{field: d, pattern: k, replacement: ''}}], when.has_fields: [c]}}
+- urldecode: {{fields: [{{from: u}}, {{from: v}}], when.has_fields: [u]}}
+output.console: {{}}
+""", '{"a":1,"b":2}\n{"a":1,"b":2,"z":9}\n{"a":1}\n{"c":"ok","d":"ok"}\n{"c":"ok"}\n{"u":"%41","v":"%42"}\n{"u":"%41"}\n')
+        self.assertEqual(told, "")
+        shown = [{name: one[name] for name in "abxzcduv" if name in one} for one in documents]
+        self.assertEqual(shown, [{"x": 1, "z": 2}, {"a": 1, "b": 2, "z": 9}, {"x": 1}, {"c": "k-o\\$", "d": "o"}, {"c": "ok"},
+                                 {"u": "A", "v": "B"}, {"u": "%41"}])
+        self.assertEqual([bool(one.get("error")) for one in documents], [False, True, False, False, True, False, True])
+
+    def test_texts_that_spell_numbers_are_in_no_range_of_a_filebeat(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]
+processors:
+- decode_json_fields: {{fields: [message], target: ""}}
+- add_tags: {{tags: [bad], when.range.code.gte: 400}}
+- dissect: {{field: at, tokenizer: '%{{day}}-%{{+day}}-%{{+day}}', target_prefix: ''}}
+- add_network_direction: {{source: s, destination: d, target: side, internal_networks: [private]}}
+output.console: {{}}
+""", '{"code":404}\n{"code":"404","at":"1-2-3"}\n{"s":"10.0.0.1","d":"8.8.8.8"}\n{"s":"here","d":"10.0.0.1"}\n')
+        self.assertEqual(told, "")
+        self.assertEqual([one.get("tags") for one in documents], [["bad"], None, None, None])
+        self.assertEqual((documents[1]["day"], documents[2]["side"]), ("1-2-3", "outbound"))
+        self.assertNotIn("side", documents[3])
+
     def of_fluent_bit(self, sections, *lines):
         return self.documents("fluent-bit.conf", f"""
 [INPUT]

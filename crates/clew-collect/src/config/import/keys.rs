@@ -37,11 +37,7 @@ impl Keys {
 
     /// Takes a flag out; texts that spell one count.
     pub(super) fn take_flag(&mut self, path: &str) -> Option<bool> {
-        match self.take(path)? {
-            Value::Bool(truth) => Some(truth),
-            Value::String(text) => text.parse().ok(),
-            _ => None,
-        }
+        truth(&self.take(path)?)
     }
 
     /// Takes a mapping out, though a part of it may be written with dots and another one inside.
@@ -78,15 +74,28 @@ impl Keys {
     }
 }
 
+/// What a value says, or a text that spells it: also by the words that YAML 1.1 has for truths, which Beats read as such.
+pub(super) fn truth(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::String(text) => match text.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "y" => Some(true),
+            "false" | "no" | "off" | "n" => Some(false),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Whether a key says that something is off, or all that is in it does: that needs no counterpart.
 pub(super) fn is_off(key: &str, value: &Value) -> bool {
     match value {
         Value::Object(members) => {
-            let is_said = members.get("enabled") == Some(&Value::Bool(false));
+            let is_said = members.get("enabled").and_then(truth) == Some(false);
             let all = || members.iter().all(|(key, inner)| is_off(key, inner));
             is_said || (!members.is_empty() && all())
         }
-        value => *value == Value::Bool(false) && (key == "enabled" || key.ends_with(".enabled")),
+        value => truth(value) == Some(false) && (key == "enabled" || key.ends_with(".enabled")),
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) fn with_names(tokenizer: &str) -> String {
     out
 }
 
-/// The texts in front of values that are put behind others, `%{a} %{+a}`.
-pub(super) fn before_appended(tokenizer: &str) -> Vec<&str> {
+/// The text in front of values that are put behind others, `%{a} %{+a}`, and whether others of them have another one.
+pub(super) fn before_appended(tokenizer: &str) -> Option<(&str, bool)> {
     let name = |key: &'_ str| {
         let key = key.trim_start_matches('+').trim_end_matches("->");
         key.split('/').next().unwrap_or_default().to_owned()
@@ -80,7 +80,13 @@ pub(super) fn before_appended(tokenizer: &str) -> Vec<&str> {
         }
         known.push(name);
     }
-    found
+    let (first, others) = found.split_first()?;
+    Some((*first, others.iter().any(|other| other != first)))
+}
+
+/// What is told where values that are put together have several texts between them.
+pub(super) fn first_separator(tokenizer: &str) -> String {
+    format!("[{tokenizer}]: all that is put together has the first separator")
 }
 
 #[cfg(test)]
@@ -107,7 +113,11 @@ mod tests {
             with_names("%{?a}=%{&a} %{?b} %{?c->} %{&c}"),
             "%{*a}=%{&a} %{?b} %{*c->} %{&c}"
         );
-        assert_eq!(before_appended("<%{+a} %{+a/1}-%{b},%{+a->}"), [" ", ","]);
-        assert!(before_appended("%{a} %{b").is_empty());
+        assert_eq!(
+            before_appended("<%{+a} %{+a/1}-%{b},%{+a->}"),
+            Some((" ", true))
+        );
+        assert_eq!(before_appended("%{a}-%{+a}-%{+a}"), Some(("-", false)));
+        assert_eq!(before_appended("%{a} %{b"), None);
     }
 }

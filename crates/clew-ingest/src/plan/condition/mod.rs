@@ -61,6 +61,8 @@ pub(super) struct Bounds {
     gte: Option<f64>,
     lt: Option<f64>,
     lte: Option<f64>,
+    /// Whether a text that spells a number is none, as in Beats.
+    numbers_only: bool,
 }
 
 impl Condition {
@@ -133,7 +135,8 @@ impl Condition {
                 any_text(event, *slot, |text| pattern.is_match(text).unwrap_or(false))
             }
             Condition::Range(slot, bounds) => {
-                number(event, *slot).is_some_and(|number| bounds.have(number))
+                let may_be = !bounds.numbers_only || event.kind(*slot) == Kind::Number;
+                may_be && number(event, *slot).is_some_and(|number| bounds.have(number))
             }
             Condition::Network(slot, networks) => {
                 let text = event.text(*slot);
@@ -301,6 +304,10 @@ fn bounds(what: &Json) -> Result<Bounds, DefinitionError> {
     let mut bounds = Bounds::default();
     for (name, number) in members.ok_or_else(wrong)? {
         let place = match name.as_str() {
+            "numbers_only" => {
+                bounds.numbers_only = number.as_bool().ok_or_else(wrong)?;
+                continue;
+            }
             "gt" => &mut bounds.gt,
             "gte" => &mut bounds.gte,
             "lt" => &mut bounds.lt,

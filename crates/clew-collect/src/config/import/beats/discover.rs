@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{input, items};
-use crate::config::import::keys::Keys;
+use crate::config::import::keys::{Keys, truth};
 use crate::config::import::{Notes, Part};
 
 /// The inputs of the providers.
@@ -57,7 +57,7 @@ fn provider(mut keys: Keys, inputs: &mut Vec<Value>, notes: &mut Notes<'_>) {
             true => given,
             false => json!({"type": "container", "paths": [files]}),
         };
-        if given["enabled"] == Value::Bool(false) {
+        if truth(&given["enabled"]) == Some(false) {
             notes.tell(
                 &path,
                 "containers are read that ask for it, and no hints are read here",

@@ -14,7 +14,7 @@ use super::xml::xml;
 use super::{keys, path};
 use crate::config::import::conditions::{only_if, parameters};
 use crate::config::import::keys::Keys;
-use crate::config::import::patterns::{before_appended, with_names};
+use crate::config::import::patterns::{before_appended, first_separator, with_names};
 use crate::config::import::told::Told;
 use crate::config::import::{programs, texts};
 
@@ -375,14 +375,11 @@ fn dissect(keys: &mut Keys, steps: &mut Vec<Value>, (line, place, told): (usize,
             "field": path(&field), "pattern": with_names(&dotted(pattern)), "ignore_missing": true,
         });
         // What is put behind something else has in front of it what it has in the text.
-        let mut separators = before_appended(pattern);
-        separators.dedup();
-        if let Some(separator) = separators.first() {
-            parts["append_separator"] = (*separator).into();
-        }
-        if separators.len() > 1 {
-            let reason = format!("[{pattern}]: all that is put together has the first separator");
-            told.tell(line, place, reason);
+        if let Some((separator, has_others)) = before_appended(pattern) {
+            parts["append_separator"] = separator.into();
+            if has_others {
+                told.tell(line, place, first_separator(pattern));
+            }
         }
         steps.push(json!({ "dissect": parts }));
     }

@@ -83,5 +83,9 @@ fn range(fields: Map<String, Value>) -> Map<String, Value> {
             }
         }
     }
+    // A text that spells a number is between no bounds there.
+    for bounds in out.values_mut().filter(|bounds| bounds.is_object()) {
+        bounds["numbers_only"] = true.into();
+    }
     out
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::field;
+use super::members::all_or_none;
 use crate::config::import::conditions::only_if;
 use crate::config::import::keys::Keys;
 use crate::config::import::{Notes, processor, programs};
@@ -58,6 +59,19 @@ pub(super) fn by_function(function: &str, keys: &mut Keys, out: &mut Vec<Value>)
     let from = keys.take_text("field.from").unwrap_or_default();
     let to = keys.take_text("field.to").unwrap_or_else(|| from.clone());
     out.push(programs::called(function, &from, &to));
+}
+
+/// `urldecode`, of all fields or of none.
+pub(super) fn url((keys, goes_on): (&mut Keys, bool), out: &mut Vec<Value>) {
+    let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
+    let (first, pairs) = (out.len(), super::pairs(keys));
+    let needed: Vec<String> = pairs.iter().map(|(from, _)| from.clone()).collect();
+    out.extend(pairs.into_iter().map(|(from, to)| {
+        json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": is_quiet}})
+    }));
+    if needed.len() > 1 && !is_quiet && !goes_on {
+        all_or_none("urldecode", json!({"has_fields": needed}), first, out);
+    }
 }
 
 /// `decode_xml`.

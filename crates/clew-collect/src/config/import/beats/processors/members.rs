@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::failures::{complaint, error_message};
 use super::fields;
 use crate::config::import::branches::decide_once;
-use crate::config::import::conditions::only_if;
+use crate::config::import::conditions::{only_if, together};
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::programs::Names;
@@ -134,8 +134,10 @@ pub(super) fn moves(
     let renames = keys
         .take_text("mode")
         .is_some_and(|mode| name == "convert" && mode == "rename");
-    let is_whole = name != "convert" && !quiet && !goes_on;
-    let there = is_whole.then(|| all_needed(&items)).flatten();
+    let is_whole = name != "convert" && !goes_on;
+    let possible = is_whole
+        .then(|| all_possible(name, quiet, &items))
+        .flatten();
     let first = out.len();
     for item in items {
         let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -183,37 +185,56 @@ pub(super) fn moves(
             }
         }
     }
-    if let Some(there) = there {
-        all_or_none(name, there, first, out);
+    if let Some(possible) = possible {
+        all_or_none(name, possible, first, out);
     }
 }
 
-/// Has several moves be done together where all that they begin with is there, and where it is not, none, which the event says then.
-fn all_or_none(name: &str, there: Value, first: usize, out: &mut Vec<Value>) {
+/// Has several steps be done together where a condition holds, and where it does not, none, which the event says then.
+pub(super) fn all_or_none(name: &str, possible: Value, first: usize, out: &mut Vec<Value>) {
     for step in &mut out[first..] {
-        only_if(step, there.clone());
+        only_if(step, possible.clone());
     }
     let mut begin = first;
     if let Some((_, told)) = complaint(name) {
         let mut told = error_message(told);
-        only_if(&mut told, json!({"not": there}));
+        only_if(&mut told, json!({"not": possible}));
         out.insert(first, told);
         begin += 1;
     }
     let steps = begin..out.len();
-    decide_once(out, &[(there, steps)]);
+    decide_once(out, &[(possible, steps)]);
 }
 
-/// A condition that holds where all fields are there that several moves begin with: where one is missing, Beats takes the others
-/// back. One by itself needs none.
-fn all_needed(items: &[Value]) -> Option<Value> {
-    let (mut needed, mut made): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+/// A condition that holds where several moves can all be done: what they begin with is there, if it has to be, and what they make
+/// is not. Where one cannot, Beats takes the others back. One by itself needs none.
+fn all_possible(name: &str, quiet: bool, items: &[Value]) -> Option<Value> {
+    let (mut needed, mut begun, mut made) = (Vec::new(), Vec::new(), Vec::new());
+    let mut new = Vec::new();
     for item in items {
         let from = item["from"].as_str()?;
-        if !made.contains(&from) {
+        let to = item["to"].as_str().unwrap_or(from);
+        if !quiet && !made.contains(&from) {
             needed.push(from);
         }
-        made.extend(item["to"].as_str());
+        let was_moved = name == "rename" && begun.contains(&to);
+        if to != from && !was_moved {
+            new.push(to);
+        }
+        begun.push(from);
+        made.push(to);
     }
-    (items.len() > 1).then(|| json!({"has_fields": needed}))
+    let there = (!needed.is_empty()).then(|| json!({"has_fields": needed}));
+    let both = there.into_iter().chain(none_there(new));
+    let all = together(both.collect());
+    all.filter(|_| items.len() > 1)
+}
+
+/// A condition that holds where none of some fields is there, but for those that only events here have.
+pub(super) fn none_there<'f>(fields: impl IntoIterator<Item = &'f str>) -> Option<Value> {
+    let theirs = fields
+        .into_iter()
+        .filter(|field| !FOUND_HERE.contains(field));
+    let there: Vec<Value> = theirs.map(|field| json!({"has_fields": [field]})).collect();
+    (!there.is_empty()).then(|| json!({"not": {"or": there}}))
 }

@@ -4,6 +4,7 @@ mod conditions;
 mod decoded;
 mod failures;
 mod members;
+mod replaced;
 mod tokens;
 
 use serde_json::{Map, Value, json};
@@ -21,6 +22,7 @@ use crate::config::import::{
 };
 use failures::{complain, complaint, error_message, go_on_after_failure};
 use members::{added, dropped, included, moves};
+use replaced::replace;
 use tokens::dissect;
 
 pub(super) use conditions::condition;
@@ -186,13 +188,9 @@ fn converted(
             }
         }
         "fingerprint" => fingerprint(keys, out, notes),
-        "urldecode" => {
-            let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
-            let decoded = |(from, to): (String, String)| json!({"urldecode": {"field": from, "target_field": to, "ignore_missing": is_quiet}});
-            out.extend(pairs(keys).into_iter().map(decoded));
-        }
+        "urldecode" => decoded::url((keys, goes_on), out),
         "rate_limit" => rate_limit(keys, out),
-        "replace" => replace(keys, out),
+        "replace" => replace((keys, goes_on), out),
         "timestamp" => timestamp(keys, out, notes),
         "syslog" => syslog(keys, out, notes),
         "add_id" => id(keys, out, notes),
@@ -219,21 +217,6 @@ fn converted(
         _ => return false,
     }
     true
-}
-
-/// `replace`: what fits a pattern becomes something else.
-fn replace(keys: &mut Keys, out: &mut Vec<Value>) {
-    let is_quiet = keys.take_flag("ignore_missing").unwrap_or(false);
-    let Some(Value::Array(items)) = keys.take("fields") else {
-        return;
-    };
-    for item in items {
-        out.push(json!({"gsub": {
-            "field": item["field"], "pattern": item["pattern"].as_str().map(expression),
-            "replacement": item["replacement"],
-            "ignore_missing": is_quiet,
-        }}));
-    }
 }
 
 /// `truncate_fields`, by bytes or by characters.
@@ -344,6 +327,9 @@ fn community_id(keys: &mut Keys, out: &mut Vec<Value>) {
         out.push(json!({"convert": {
             "field": field, "target_field": number, "type": "integer", "ignore_missing": true,
         }}));
+        if theirs.starts_with("icmp") {
+            out.push(json!({"add": {"field": number, "value": 0, "override": false}}));
+        }
         parts[ours] = number.into();
     }
     if let Some(seed) = keys.take("seed") {
@@ -364,6 +350,9 @@ fn direction(keys: &mut Keys, out: &mut Vec<Value>) {
     let target = field("target", "network.direction");
     let networks = texts(keys.take("internal_networks").unwrap_or_default());
     let is_inside = |field: &str| json!({"network": {field: networks}});
+    // What is no address is on no side.
+    let is_address = |field: &str| json!({"network": {field: ["0.0.0.0/0", "::/0"]}});
+    let addresses = json!({"and": [is_address(&source), is_address(&destination)]});
     let (from, to) = (is_inside(&source), is_inside(&destination));
     for (direction, condition) in [
         ("internal", json!({"and": [from, to]})),
@@ -372,7 +361,7 @@ fn direction(keys: &mut Keys, out: &mut Vec<Value>) {
         ("external", json!({"not": {"or": [from, to]}})),
     ] {
         let mut step = json!({"add": {"field": target, "value": direction, "if": condition}});
-        only_if(&mut step, json!({"has_fields": [source, destination]}));
+        only_if(&mut step, addresses.clone());
         out.push(step);
     }
 }

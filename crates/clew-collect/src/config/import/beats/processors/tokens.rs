@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::field;
-use super::members::FOUND_HERE;
+use super::members::none_there;
 use crate::config::import::conditions::only_if;
 use crate::config::import::keys::Keys;
-use crate::config::import::patterns::{before_appended, with_names};
+use crate::config::import::patterns::{before_appended, first_separator, with_names};
 use crate::config::import::{Notes, texts};
 
 pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'_>) {
@@ -28,13 +28,20 @@ pub(super) fn dissect(keys: &mut Keys, out: &mut Vec<Value>, notes: &mut Notes<'
     let (with_prefix, kinds) = with_prefix(&pattern, &prefix);
     let from = field(keys);
     let mut parts = json!({"field": from, "pattern": with_names(&with_prefix)});
-    if !before_appended(&pattern).is_empty() {
-        parts["append_separator"] = " ".into();
+    if let Some((separator, has_others)) = before_appended(&pattern) {
+        parts["append_separator"] = separator.into();
+        if has_others {
+            notes.tell(&keys.path_of("tokenizer"), first_separator(&pattern));
+        }
     }
     let mut step = json!({ "dissect": parts });
     let names = names(&with_prefix);
     if !overwrites && (prefix.is_empty() || out.iter().any(|step| is_cut_before(step, &names))) {
-        guard(&mut step, &names);
+        // It fails as a whole where one of the fields is there.
+        let free = none_there(names.iter().map(String::as_str));
+        if let Some(free) = free {
+            only_if(&mut step, free);
+        }
     }
     // Where there is nothing, nothing has failed to be taken apart.
     if from != "message" {
@@ -68,19 +75,6 @@ fn has_length(key: &str) -> bool {
 fn is_cut_before(step: &Value, fields: &[String]) -> bool {
     let pattern = step["dissect"]["pattern"].as_str().unwrap_or_default();
     names(pattern).iter().any(|name| fields.contains(name))
-}
-
-/// Has a step done only where none of the fields is there, as it fails as a whole there; but for those that only events here have.
-fn guard(step: &mut Value, fields: &[String]) {
-    let is_theirs = |field: &&String| !FOUND_HERE.contains(&field.as_str());
-    let there: Vec<Value> = fields
-        .iter()
-        .filter(is_theirs)
-        .map(|field| json!({"has_fields": [field]}))
-        .collect();
-    if !there.is_empty() {
-        only_if(step, json!({"not": {"or": there}}));
-    }
 }
 
 /// What values lose.

@@ -154,7 +154,9 @@ output.console: {}
             spelled("source.port", "source_port"),
             spelled("destination.port", "destination_port"),
             spelled("icmp.type", "icmp_type"),
+            {"add": {"field": "@metadata.spelled.icmp_type", "value": 0, "override": false}},
             spelled("icmp.code", "icmp_code"),
+            {"add": {"field": "@metadata.spelled.icmp_code", "value": 0, "override": false}},
             spelled("network.iana_number", "iana_number"),
             {"community_id": {
                 "target_field": "network.community_id", "ignore_missing": true, "ignore_failure": true,

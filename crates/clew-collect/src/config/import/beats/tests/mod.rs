@@ -166,6 +166,7 @@ processors:
       - range:
           http.code:
             gte: 400
+            numbers_only: true
       - not:
           contains:
             message: x

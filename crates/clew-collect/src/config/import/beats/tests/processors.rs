@@ -291,6 +291,73 @@ fn fields_of_a_filebeat_are_named_by_patterns_and_moved_to_what_was_found_here()
 }
 
 #[test]
+fn what_a_filebeat_does_to_several_fields_it_does_to_all_or_to_none() {
+    use serde_json::json;
+    let check = |given: &str, condition: Value| {
+        let text = format!(
+            "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let steps = config["processors"].as_array().unwrap();
+        // What is told of a failure, the mark of what was decided, and the steps.
+        assert_eq!(steps[0]["add"]["if"], json!({"not": condition}), "{given}");
+        assert_eq!(steps[2]["add"]["if"], condition, "{given}");
+        for step in &steps[3..] {
+            let parameters = step.as_object().unwrap().values().next().unwrap();
+            let asked = parameters["if"].to_string();
+            assert!(asked.contains("@metadata.branch"), "{given}: {asked}");
+        }
+    };
+    let there = |fields: &[&str]| json!({"has_fields": fields});
+    let none_of = |fields: &[&str]| {
+        let each = fields.iter().map(|field| json!({"has_fields": [field]}));
+        json!({"not": {"or": each.collect::<Vec<Value>>()}})
+    };
+    check(
+        "{rename: {fields: [{from: a, to: x}, {from: b, to: a}]}}",
+        json!({"and": [there(&["a", "b"]), none_of(&["x"])]}),
+    );
+    check(
+        "{rename: {fields: [{from: a, to: x}, {from: b, to: log.level}], ignore_missing: true}}",
+        none_of(&["x"]),
+    );
+    check(
+        "{copy_fields: {fields: [{from: a, to: x}, {from: b, to: a}]}}",
+        json!({"and": [there(&["a", "b"]), none_of(&["x", "a"])]}),
+    );
+    check(
+        "{replace: {fields: [{field: a, pattern: x, replacement: y}, {field: b, pattern: x, replacement: y}]}}",
+        there(&["a", "b"]),
+    );
+    check(
+        "{urldecode: {fields: [{from: a, to: x}, {from: b}]}}",
+        there(&["a", "b"]),
+    );
+    let text = "filebeat.inputs: [{type: stdin}]\nprocessors: [{extract_array: {field: l, mappings: {a: 0, b: 9}, fail_on_error: no}}]\noutput.console: {}\n";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let program = config["processors"][0]["vrl"]["source"].as_str().unwrap();
+    assert!(!program.contains("length(list) > 9 {\n"), "{program}");
+}
+
+#[test]
+fn truths_of_a_filebeat_are_those_of_its_yaml() {
+    let text = "\
+filebeat.inputs:
+- {type: stdin, enabled: Off}
+- {type: log, paths: [/x], fields: {a: 1}, fields_under_root: yes}
+output.console: {}
+output.file.enabled: no
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["inputs"].as_array().unwrap().len(), 1);
+    assert_eq!(config["inputs"][0]["processors"][0]["add"]["field"], "a");
+    assert_eq!(config["outputs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn fingerprints_of_a_filebeat_are_made_as_it_makes_them() {
     use serde_json::json;
     let check = check_processors;
@@ -482,10 +549,11 @@ fn names_and_sides_of_connections_of_a_filebeat_are_told_as_there() {
     );
     let from = json!({"network": {"source.ip": ["private"]}});
     let to = json!({"network": {"b": ["private"]}});
+    let any = ["0.0.0.0/0", "::/0"];
+    let addresses = json!({"and": [{"network": {"source.ip": any}}, {"network": {"b": any}}]});
     let step = |direction: &str, condition: serde_json::Value| {
         json!({"add": {
-            "field": "network.direction", "value": direction,
-            "if": {"and": [{"has_fields": ["source.ip", "b"]}, condition]},
+            "field": "network.direction", "value": direction, "if": {"and": [addresses, condition]},
         }})
     };
     check_processors(
