@@ -14,6 +14,7 @@ use super::tail::{Tail, advance, window_bytes_at_start};
 use crate::document::Origin;
 use crate::file_system;
 use crate::fingerprint::{HEAD_BYTES_MAX, Head, Likeness, Position};
+use crate::frame::Encoding;
 use crate::options::StartAt;
 use crate::parse::ParserChoice;
 use crate::registry::{FileRecord, Registry, Slot};
@@ -249,6 +250,10 @@ fn decide(registry: &mut Registry, opened: &mut Opened<'_>, look: Look) -> io::R
         return Ok(Verdict::Wait);
     }
     let encoding = candidate.rules.encoding(&opened.sample);
+    // Half of the mark of UTF-16 says nothing yet.
+    if encoding == Encoding::Utf8 && matches!(opened.sample[..], [0xff | 0xfe]) {
+        return Ok(Verdict::Refuse(SkipReason::Empty));
+    }
     let Some(text) = first_text(&mut opened.source, &opened.sample)? else {
         return Ok(Verdict::Refuse(SkipReason::Empty));
     };

@@ -87,6 +87,11 @@ fn other_encodings_are_read_as_text() {
     assert_eq!(messages(&place.options("marked.log")), expected);
     place.append("big.log", [b"\xfe\xff", &be[..]].concat());
     assert_eq!(messages(&place.options("big.log")), expected);
+    // The mark may come byte by byte.
+    place.append("half.log", b"\xff");
+    assert!(messages(&place.options("half.log")).is_empty());
+    place.append("half.log", [b"\xfe", &le[..]].concat());
+    assert_eq!(messages(&place.options("half.log")), expected);
     place.append("le.log", &le);
     let options = with(&place, "le.log", |files| files.encoding = Encoding::Utf16Le);
     assert_eq!(messages(&options), expected);

@@ -1,5 +1,5 @@
 //! OpenTelemetry's messages of logs, as far as they are looked at, by the numbers and names of its protocol (v1): as protobuf
-//! and, with `serde`, as JSON.
+//! and, with `serde`, as JSON, where protobuf's own names (`trace_id`) are as good as those of JSON (`traceId`).
 
 use prost::Message;
 use serde::{Deserialize, Deserializer};
@@ -9,6 +9,7 @@ use serde_json::Value;
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ExportLogsRequest {
     #[prost(message, repeated, tag = "1")]
+    #[serde(alias = "resource_logs")]
     pub(crate) resource_logs: Vec<ResourceLogs>,
 }
 
@@ -18,6 +19,7 @@ pub(crate) struct ResourceLogs {
     #[prost(message, optional, tag = "1")]
     pub(crate) resource: Option<Resource>,
     #[prost(message, repeated, tag = "2")]
+    #[serde(alias = "scope_logs")]
     pub(crate) scope_logs: Vec<ScopeLogs>,
 }
 
@@ -34,6 +36,7 @@ pub(crate) struct ScopeLogs {
     #[prost(message, optional, tag = "1")]
     pub(crate) scope: Option<Scope>,
     #[prost(message, repeated, tag = "2")]
+    #[serde(alias = "log_records")]
     pub(crate) log_records: Vec<LogRecord>,
 }
 
@@ -52,26 +55,29 @@ pub(crate) struct Scope {
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct LogRecord {
     #[prost(fixed64, tag = "1")]
-    #[serde(deserialize_with = "whole")]
+    #[serde(alias = "time_unix_nano", deserialize_with = "whole")]
     pub(crate) time_unix_nano: u64,
     #[prost(fixed64, tag = "11")]
-    #[serde(deserialize_with = "whole")]
+    #[serde(alias = "observed_time_unix_nano", deserialize_with = "whole")]
     pub(crate) observed_time_unix_nano: u64,
     #[prost(int32, tag = "2")]
+    #[serde(alias = "severity_number")]
     pub(crate) severity_number: i32,
     #[prost(string, tag = "3")]
+    #[serde(alias = "severity_text")]
     pub(crate) severity_text: String,
     #[prost(message, optional, tag = "5")]
     pub(crate) body: Option<AnyValue>,
     #[prost(message, repeated, tag = "6")]
     pub(crate) attributes: Vec<KeyValue>,
     #[prost(bytes = "vec", tag = "9")]
-    #[serde(deserialize_with = "hexadecimal")]
+    #[serde(alias = "trace_id", deserialize_with = "hexadecimal")]
     pub(crate) trace_id: Vec<u8>,
     #[prost(bytes = "vec", tag = "10")]
-    #[serde(deserialize_with = "hexadecimal")]
+    #[serde(alias = "span_id", deserialize_with = "hexadecimal")]
     pub(crate) span_id: Vec<u8>,
     #[prost(string, tag = "12")]
+    #[serde(alias = "event_name")]
     pub(crate) event_name: String,
 }
 
@@ -129,7 +135,7 @@ impl<'de> Deserialize<'de> for AnyValue {
         let mut kind = None;
         for (name, value) in read {
             let wrong = || D::Error::custom(format!("[{name}] is not a value of its kind"));
-            kind = Some(match (name.as_str(), value) {
+            kind = Some(match (name.replace("_value", "Value").as_str(), value) {
                 ("stringValue", Value::String(text)) => AnyKind::Text(text),
                 ("boolValue", Value::Bool(truth)) => AnyKind::Bool(truth),
                 ("intValue", Value::String(digits)) => {

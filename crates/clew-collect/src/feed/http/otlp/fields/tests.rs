@@ -95,6 +95,22 @@ fn both_forms_of_a_request_are_the_same_documents() {
 }
 
 #[test]
+fn names_of_protobuf_and_nulls_are_taken_in_json() {
+    let body = br#"{"resource_logs": [null, {"resource": null, "scope_logs": [{"scope": {"name": null}, "log_records": [
+        {"time_unix_nano": "1700000000123456789", "severity_number": 9, "severity_text": null, "trace_id": "0a", "span_id": null,
+         "body": {"string_value": "said"}, "attributes": [{"key": "n", "value": {"kvlist_value": {"values": [{"key": "a", "value": {"int_value": "7"}}]}}}]}
+    ]}]}]}"#;
+    let found = documents(body, Form::Json);
+    assert_eq!(
+        found,
+        [json!({
+            "@timestamp": "2023-11-14T22:13:20.123Z", "message": "said", "labels": {"n": {"a": 7}},
+            "event": {"dataset": "otlp", "severity": 9}, "log": {"level": "info"}, "trace": {"id": "0a"},
+        })]
+    );
+}
+
+#[test]
 fn what_is_no_request_is_refused() {
     for (body, form) in [
         (&b"\x0a\xff"[..], Form::Protobuf),
