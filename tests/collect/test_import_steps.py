@@ -47,6 +47,14 @@ output { stdout { codec => json_lines } }
         self.assertNotIn("gone", document)
         self.assertNotIn("tags", document)
 
+    def test_a_field_that_a_logstash_adds_leaves_what_is_there(self):
+        documents = self.of_logstash('''
+  mutate { add_field => { "a" => "2" "[b][c]" => "x%{a}" } }
+''', '{"a":1}', '{"a":["1"],"b":{"c":"z"}}', '{}')
+        self.assertEqual([one["a"] for one in documents], [[1, "2"], ["1", "2"], "2"])
+        self.assertEqual([one["b"]["c"] for one in documents][2], "x2")
+        self.assertEqual(documents[1]["b"]["c"][0], "z")
+
     def test_the_host_of_a_logstash_is_a_name(self):
         documents = self.of_logstash('''
   mutate { add_field => { "from" => "<%{host}>" } }

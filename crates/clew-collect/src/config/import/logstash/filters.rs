@@ -3,11 +3,11 @@
 use clew_ingest::reads_dates_of;
 use serde_json::{Map, Value, json};
 
+use super::common::common;
 use super::grok::grok;
 use super::key_values::key_values;
 use super::lookups::{FOUND, fingerprint, translate, within_networks};
 use super::mutate::mutate;
-use super::named_fields::{set, template};
 use super::names::{prune, size, why_left_out, without_dots};
 use super::syntax::Plugin;
 use super::xml::xml;
@@ -131,58 +131,6 @@ fn plugin_tag(name: &str) -> Option<&'static str> {
         "xml" => Some("_xmlparsefailure"),
         _ => None,
     }
-}
-
-/// What every plugin has: fields and tags that are added and removed once it has done its work.
-pub(super) fn common(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) -> Vec<Value> {
-    let mut steps = Vec::new();
-    let mut tags = Vec::new();
-    for (name, value) in pairs(keys.take("add_field")) {
-        match path(&name).as_str() {
-            // Those that are there stay.
-            "tags" => tags.append(&mut texts(value)),
-            _ => set(&name, value, &mut steps, (line, place, told)),
-        }
-    }
-    let given = keys.take("add_tag").or_else(|| keys.take("tags"));
-    tags.append(&mut texts(given.unwrap_or_default()));
-    if !tags.is_empty() {
-        let tags: Vec<String> = tags
-            .iter()
-            .map(|tag| template(tag, &mut steps, (line, place, told)))
-            .collect();
-        let names_fields = tags.iter().any(|tag| tag.contains("{{"));
-        let mut step = json!({"append": {"field": "tags", "value": tags}});
-        if names_fields {
-            step["append"]["keep_references"] = true.into();
-        }
-        steps.push(step);
-    }
-    if let Some(tags) = keys.take("remove_tag") {
-        let (named, fixed): (Vec<String>, Vec<String>) =
-            texts(tags).into_iter().partition(|tag| tag.contains("%{"));
-        for tag in named {
-            let reason = format!("[remove_tag] is not told by other fields, as [{tag}] is");
-            told.tell(line, place, reason);
-        }
-        if !fixed.is_empty() {
-            steps.push(json!({"remove_item": {"field": "tags", "value": fixed}}));
-        }
-    }
-    if let Some(fields) = keys.take("remove_field") {
-        let (named, fixed): (Vec<String>, Vec<String>) = texts(fields)
-            .into_iter()
-            .partition(|field| field.contains("%{"));
-        for field in named {
-            let reason = format!("[remove_field] is not told by other fields, as [{field}] is");
-            told.tell(line, place, reason);
-        }
-        let fields: Vec<String> = fixed.iter().map(|field| path(field)).collect();
-        if !fields.is_empty() {
-            steps.push(json!({"remove": {"field": fields, "ignore_missing": true}}));
-        }
-    }
-    steps
 }
 
 /// Names and what they are given: a mapping, or, as it was written earlier, a list of a name and its value, and so on.

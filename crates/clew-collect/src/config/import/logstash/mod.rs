@@ -2,6 +2,7 @@
 //! or of a mark, where one of its steps may change what it looks at.
 
 mod codecs;
+mod common;
 mod conditions;
 mod file_path;
 mod filters;
@@ -225,7 +226,7 @@ fn input(plugin: Plugin, told: &mut Told) -> Vec<Value> {
     if let Some(kind) = keys.take_text("type") {
         processors.push(json!({"add": {"field": "type", "value": kind, "override": false}}));
     }
-    processors.append(&mut filters::common(&mut keys, (line, &place, told)));
+    processors.append(&mut common::common(&mut keys, (line, &place, told)));
     if !processors.is_empty() {
         input["processors"] = processors.into();
     }

@@ -119,17 +119,21 @@ fn dates_in_texts_of_a_logstash_are_written() {
             "target_field": format!("@metadata.date{number}"), "output_format": format, "if": branch,
         }})
     };
+    let day = "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}";
     check_filter(
         r#"truncate { length_bytes => 9 add_field => { "day" => "%{app}-%{+YYYY.MM.dd}/%{{uuuu HH}}" } add_tag => ["s%{+HH}"] }"#,
         &json!([
             {"truncate": {"field": ["message"], "max_bytes": 9, "if": branch}},
             date(0, "yyyy.MM.dd"),
             date(1, "uuuu HH"),
-            {"set": {
-                "field": "day", "value": "{{app}}-{{@metadata.date0}}/{{@metadata.date1}}", "keep_references": true, "if": branch,
+            {"append": {
+                "field": "day", "value": day, "keep_references": true, "if": {"and": [branch, {"has_fields": ["day"]}]},
             }},
-            date(3, "HH"),
-            {"append": {"field": "tags", "value": ["s{{@metadata.date3}}"], "keep_references": true, "if": branch}},
+            {"set": {
+                "field": "day", "value": day, "keep_references": true, "override": false, "if": branch,
+            }},
+            date(4, "HH"),
+            {"append": {"field": "tags", "value": ["s{{@metadata.date4}}"], "keep_references": true, "if": branch}},
         ]),
     );
     // A year of weeks has no counterpart.
@@ -145,22 +149,25 @@ fn dates_in_texts_of_a_logstash_are_written() {
 fn json_of_a_logstash_is_passed_over_in_silence_where_it_says_so() {
     use serde_json::json;
     let branch = json!({"is": {"a": 1}});
-    let marked = json!({"equals": {"@metadata.branch2": 0}});
+    let marked = json!({"equals": {"@metadata.branch3": 0}});
+    let done = json!({"not": {"equals": {"@metadata.failed": 0}}});
     // What is no JSON gets no field either.
     check_filter(
         r#"json { source => "j" skip_on_invalid_json => true add_field => { "k" => "v" } }"#,
         &json!([
-            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
-            {"add": {"field": "@metadata.branch2", "value": 0, "if": branch}},
+            {"remove": {"field": "@metadata.branch3", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch3", "value": 0, "if": branch}},
             {"json": {
                 "field": "j", "add_to_root": true,
                 "on_failure": [{"add": {"field": "@metadata.failed", "value": 0}}], "if": {"and": [marked, {"has_fields": ["j"]}]},
             }},
+            // What is there stays, and both are a list.
+            {"append": {"field": "k", "value": "v", "if": {"and": [marked, {"and": [
+                {"has_fields": ["j"]}, {"and": [done, {"has_fields": ["k"]}]},
+            ]}]}}},
             {"add": {
-                "field": "k", "value": "v",
-                "if": {"and": [marked, {"and": [
-                    {"has_fields": ["j"]}, {"not": {"equals": {"@metadata.failed": 0}}},
-                ]}]},
+                "field": "k", "value": "v", "override": false,
+                "if": {"and": [marked, {"and": [{"has_fields": ["j"]}, done]}]},
             }},
         ]),
     );

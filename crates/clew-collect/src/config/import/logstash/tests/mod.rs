@@ -106,10 +106,16 @@ processors:
         field: '@metadata.failed'
         value: 3
     if: &else
+- append:
+    field: from
+    value: '{{#host.name}}{{host.name}}{{/host.name}}{{^host.name}}{{host}}{{/host.name}} via {{a.b}}'
+    keep_references: true
+    if: &there
 - set:
     field: from
     value: '{{#host.name}}{{host.name}}{{/host.name}}{{^host.name}}{{host}}{{/host.name}} via {{a.b}}'
     keep_references: true
+    override: false
     if: &done
 - remove:
     field:
@@ -143,22 +149,36 @@ const ELSE: &str = r#"
             - equals:
                 level: TRACE"#;
 
-/// The same, where the filter did not fail.
-fn done() -> String {
+/// The same, and something else.
+fn also(other: &str) -> String {
     let inner = ELSE.replacen("\n      and:", "\n      - and:", 1);
     let inner = inner.replace("\n      - not:", "\n        - not:");
     let inner = inner.replace("\n          ", "\n            ");
-    format!(
-        "\n      and:{inner}\n      - not:\n          equals:\n            '@metadata.failed': 3"
-    )
+    format!("\n      and:{inner}{other}")
 }
+
+/// Where the filter did not fail.
+const DONE: &str = "
+      - not:
+          equals:
+            '@metadata.failed': 3";
+
+/// Where it did not, and there is what a field is added to.
+const THERE: &str = "
+      - and:
+        - not:
+            equals:
+              '@metadata.failed': 3
+        - has_fields:
+          - from";
 
 #[test]
 fn a_logstash_becomes_a_collector_and_branches_become_conditions() {
     let imported = import_pipeline("p.conf", LOGSTASH).unwrap();
     let expected = FROM_LOGSTASH
         .replace(" &else", ELSE)
-        .replace(" &done", &done());
+        .replace(" &done", &also(DONE))
+        .replace(" &there", &also(THERE));
     assert_eq!(imported.config, expected);
     let told = imported.told();
     assert_eq!(
