@@ -47,6 +47,11 @@ output { stdout { codec => json_lines } }
         self.assertNotIn("gone", document)
         self.assertNotIn("tags", document)
 
+    def test_texts_without_pairs_stay_in_a_logstash(self):
+        documents = self.of_logstash('kv { source => "m" add_tag => ["read"] remove_field => ["m"] }', '{"m":"a=1"}', '{"m":"none"}', '{}')
+        shown = [{name: one[name] for name in ("m", "a", "tags") if name in one} for one in documents]
+        self.assertEqual(shown, [{"a": "1", "tags": ["read"]}, {"m": "none"}, {}])
+
     def test_a_field_that_a_logstash_adds_leaves_what_is_there(self):
         documents = self.of_logstash('''
   mutate { add_field => { "a" => "2" "[b][c]" => "x%{a}" } }

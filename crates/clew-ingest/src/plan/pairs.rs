@@ -38,6 +38,8 @@ struct KeyValueStep {
     field: Slot,
     step: KeyValues,
     quotes: Quotes,
+    /// Whether a text without pairs fails, where what is no pair is passed over.
+    needs_pairs: bool,
     reshaped: Option<Reshaped>,
     found: Vec<Pair>,
     /// The fields that the present text has set.
@@ -47,12 +49,13 @@ struct KeyValueStep {
 pub(super) fn key_values(
     event: &mut Event,
     step: KeyValues,
-    (quotes, reshaped): (Quotes, Option<Reshaped>),
+    (quotes, needs_pairs, reshaped): (Quotes, bool, Option<Reshaped>),
 ) -> Result<Box<dyn Step>, DefinitionError> {
     Ok(Box::new(KeyValueStep {
         field: slot(event, &step.field)?,
         step,
         quotes,
+        needs_pairs,
         reshaped,
         found: Vec::new(),
         set: Vec::new(),
@@ -67,7 +70,11 @@ impl Step for KeyValueStep {
         let step = &self.step;
         let (text, found) = (event.at(line), &mut self.found);
         if let Some(reshaped) = &self.reshaped {
-            for (key, value) in reshaped.object_of(text, step)? {
+            let made = reshaped.object_of(text, step)?;
+            if self.needs_pairs && made.is_empty() {
+                return Err(Reason::NoMatch);
+            }
+            for (key, value) in made {
                 put_made(event, step, &key, &value)?;
             }
             return Ok(Flow::On);
@@ -108,7 +115,10 @@ impl Step for KeyValueStep {
                 event.append(slot, Value::Text(value))?;
             }
         }
-        Ok(Flow::On)
+        match self.needs_pairs && self.set.is_empty() {
+            true => Err(Reason::NoMatch),
+            false => Ok(Flow::On),
+        }
     }
 }
 

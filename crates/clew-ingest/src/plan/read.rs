@@ -86,6 +86,7 @@ struct More {
     conflict: Conflict,
     taken: Taken,
     quotes: Quotes,
+    needs_pairs: bool,
     reshaped: Option<Reshaped>,
     spelling: Spelling,
     /// Whether a `grok` sets fields whose captures are empty, as those of pipelines do, and of Logstash if it is told to.
@@ -103,6 +104,7 @@ impl More {
             conflict: Conflict::Overwrite,
             taken: Taken::Values,
             quotes: Quotes::Letters,
+            needs_pairs: false,
             reshaped: None,
             spelling: Spelling::Strict,
             keeps_empty: true,
@@ -119,6 +121,8 @@ impl More {
             }
             "kv" => {
                 more.quotes = Quotes::take(config)?;
+                more.needs_pairs =
+                    more.quotes == Quotes::AroundValues && flag(config, "needs_pairs", false)?;
                 more.reshaped = Reshaped::take(config, more.quotes)?;
             }
             "convert" => more.spelling = Spelling::take(config)?,
@@ -255,9 +259,11 @@ impl<'e> Reader<'e> {
         match processor {
             Processor::Dissect(dissect) => cut::dissect(event, dissect),
             Processor::Json(step) => json(event, &step, more.conflict, more.taken),
-            Processor::KeyValues(step) => {
-                pairs::key_values(event, step, (more.quotes, more.reshaped.take()))
-            }
+            Processor::KeyValues(step) => pairs::key_values(
+                event,
+                step,
+                (more.quotes, more.needs_pairs, more.reshaped.take()),
+            ),
             Processor::Convert { field, kind } => {
                 fields::convert(event, &field, kind, more.spelling)
             }

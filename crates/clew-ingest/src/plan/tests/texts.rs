@@ -30,6 +30,21 @@ fn dissect_with_all_its_modifiers() {
 }
 
 #[test]
+fn pairs_may_be_needed_where_what_is_none_is_passed_over() {
+    for recursive in [false, true] {
+        let steps = json!([
+            {"kv": {
+                "field": "message", "field_split": " ", "value_split": "=", "quotes": true, "recursive": recursive,
+                "needs_pairs": true, "on_failure": [{"add": {"field": "none", "value": true}}],
+            }},
+            {"remove": {"field": "message"}},
+        ]);
+        assert_eq!(run(steps.clone(), "no pair"), r#"{"none":true}"#);
+        assert_eq!(run(steps, "a a=1"), r#"{"a":"1"}"#);
+    }
+}
+
+#[test]
 fn pairs_with_quotes_take_the_place_of_what_was_there() {
     let steps = json!([
         {"add": {"field": "a", "value": 0}},

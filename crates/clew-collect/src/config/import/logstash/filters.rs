@@ -48,9 +48,13 @@ pub(super) fn convert(
         }
     }
     let needed = needed_field(&plugin.name, &mut steps);
-    if let Some(tags) = failure_tags(&mut keys, &plugin.name)
+    let needs_pairs = !done.is_empty() && needs_pairs(&mut steps);
+    if let Some(mut tags) = failure_tags(&mut keys, &plugin.name)
         && !steps.is_empty()
     {
+        if needs_pairs {
+            tags.clear();
+        }
         let mark = (!done.is_empty()).then_some(out.len());
         go_on_after_failures(&mut steps, &tags, mark);
         for step in &mut done {
@@ -87,6 +91,18 @@ fn needed_field(name: &str, steps: &mut [Value]) -> Option<String> {
         (field != FOUND).then(|| field.to_owned())
     });
     fields.next()
+}
+
+/// Has a `kv` fail, in silence, on a text without pairs, for which nothing else is done either: with `remove_field` the text would be
+/// lost. One with `default_keys`, which are steps behind it, has always found something.
+fn needs_pairs(steps: &mut [Value]) -> bool {
+    match steps {
+        [step] if step.get("kv").is_some() => {
+            step["kv"]["needs_pairs"] = true.into();
+            true
+        }
+        _ => false,
+    }
 }
 
 /// Has an event go on to what comes next where a step fails, with tags, and with a mark if something asks for it.

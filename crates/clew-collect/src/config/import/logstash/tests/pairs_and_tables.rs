@@ -188,6 +188,24 @@ fn what_a_grok_of_a_logstash_names_twice_is_a_list() {
 }
 
 #[test]
+fn what_a_logstash_does_with_pairs_it_does_where_there_are_some() {
+    use serde_json::json;
+    let kv = |filter: &str| {
+        let text = format!("input {{ stdin {{}} }} filter {{ {filter} }} output {{ stdout {{}} }}");
+        let imported = import_pipeline("p.conf", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let step = &config["processors"][0]["kv"];
+        let failed = step["on_failure"].as_array().map(Vec::len);
+        (step["needs_pairs"] == json!(true), failed)
+    };
+    // The mark alone, and beside the tag of those that fail otherwise.
+    assert_eq!(kv(r#"kv { remove_field => ["message"] }"#), (true, Some(1)));
+    let filter = r#"kv { remove_field => ["message"] default_keys => { "a" => "b" } }"#;
+    assert_eq!(kv(filter), (false, Some(2)));
+    assert_eq!(kv("kv { }"), (false, Some(1)));
+}
+
+#[test]
 fn names_of_fields_that_a_logstash_adds_may_be_told_by_others() {
     use serde_json::json;
     check_filter(
