@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::source::{Part, Source, written};
 use super::{ConfigError, Definition};
-use crate::spelling::nearest;
+use crate::spelling::instead;
 
 /// What others call keys of ours.
 const ELSEWHERE: [(&str, &str); 10] = [
@@ -150,9 +150,11 @@ impl<'a> Section<'a> {
                 let ours = named
                     .map(|(_, ours)| *ours)
                     .filter(|ours| names.contains(ours));
-                let nearest = ours.unwrap_or_else(|| nearest(&names, key));
-                let reason = format!("is no known key, did you mean [{nearest}]?");
-                return Err(self.wrong(Some(key), reason));
+                let meant = match ours {
+                    Some(ours) => format!(", did you mean [{ours}]?"),
+                    None => instead(&names, key),
+                };
+                return Err(self.wrong(Some(key), format!("is no known key{meant}")));
             }
             // Alone, so that what is wrong with a value is told of its own key.
             let alone = |value: &Value| {
@@ -221,10 +223,7 @@ fn unknown(said: &str) -> Option<String> {
         return None;
     }
     Some(match is_key {
-        true => {
-            let nearest = nearest(&known, name);
-            format!("has no key [{name}], did you mean [{nearest}]?")
-        }
+        true => format!("has no key [{name}]{}", instead(&known, name)),
         false => format!("is [{name}], and not one of {}", known.join(", ")),
     })
 }

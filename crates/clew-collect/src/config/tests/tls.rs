@@ -71,7 +71,9 @@ fn inputs_are_secured_by_names_that_others_have_too_and_only_where_there_are_som
     check_tls(
         "{type: stdin, tls: {certificate: c, key: k}}",
         stdout,
-        Some("2: [inputs[0].tls] is no known key, did you mean [type]?"),
+        Some(
+            "2: [inputs[0].tls] is no known key; there are line_bytes_max, parse, processors, type",
+        ),
     );
 }
 
