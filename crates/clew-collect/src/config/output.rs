@@ -16,7 +16,7 @@ use crate::error::CollectError;
 use crate::metadata::Placing;
 use crate::sink::{
     BodyCompression, BufferOptions, BufferSink, BulkOptions, Compression, HttpOptions, Sink,
-    SinkError, WhenFull,
+    SinkError, WhenFull, shown_url,
 };
 use crate::stop::StopToken;
 
@@ -313,6 +313,7 @@ impl OutputConfig {
         };
         let authentication = authentication.map(Credential::read).transpose()?;
         let place = section.place();
+        let at_url = section.wrong(Some("url"), "");
         let kind = match &kind[..] {
             "clew" => OutputKind::Bulk(section.read(&SENDING, &[])?),
             "opensearch" => {
@@ -358,6 +359,7 @@ impl OutputConfig {
             security.check(&place)?;
             return Ok(output);
         }
+        check_address(output.url(), at_url)?;
         match &output.tls {
             Some(tls) if !output.url().starts_with("https://") => {
                 Err(tls.wrong("secures connections to [url] only if it begins with https://"))
@@ -406,6 +408,35 @@ impl OutputConfig {
             OutputKind::File(_) | OutputKind::Kafka(_) | OutputKind::Stdout => "",
         }
     }
+}
+
+/// Refuses an address to which no request can be sent; `at_url` says where it stands.
+fn check_address(url: &str, at_url: ConfigError) -> Result<(), ConfigError> {
+    // Nothing is known of one with variables or fields that are not put in, as where another shipper's configuration is carried
+    // over; outputs that do not connect have none.
+    if url.is_empty() || ["${", "{{"].iter().any(|sign| url.contains(sign)) || is_address(url) {
+        return Ok(());
+    }
+    let shown = shown_url(url);
+    let reason = format!("is [{shown}], and not http://HOST:PORT or https://HOST:PORT");
+    Err(ConfigError { reason, ..at_url })
+}
+
+fn is_address(url: &str) -> bool {
+    // A login may have other letters than an address.
+    let Ok(uri) = shown_url(url).parse::<hyper::Uri>() else {
+        return false;
+    };
+    let is_http = url.starts_with("http://") || url.starts_with("https://");
+    let has_port = |authority: &str| {
+        let host_end = authority.rfind(']').unwrap_or(0);
+        authority[host_end..].contains(':')
+    };
+    is_http
+        && uri.authority().is_some_and(|authority| {
+            !authority.host().is_empty()
+                && has_port(authority.as_str()) == authority.port_u16().is_some()
+        })
 }
 
 /// The keys of an output that has none.

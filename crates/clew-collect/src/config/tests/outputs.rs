@@ -63,3 +63,36 @@ outputs:
     let bulk = "inputs: [{paths: [/l]}]\noutputs: [{type: clew, compression: zstd}]";
     assert!(parse(bulk).unwrap_err().to_string().contains("zstd"));
 }
+
+#[test]
+fn addresses_that_are_none_are_told_with_their_line() {
+    let read = |url: &str| {
+        parse(&format!(
+            "inputs: [{{paths: [/l]}}]\noutputs:\n- type: http\n  url: '{url}'\n"
+        ))
+        .map(drop)
+        .map_err(|error| error.to_string())
+    };
+    for url in [
+        "http://h",
+        "https://u:p^@h:9200/x?y=1",
+        "http://[::1]:9200",
+        "http://[::1]",
+        "http://$${HOST}:9200",
+    ] {
+        assert_eq!(read(url), Ok(()), "{url}");
+    }
+    for (url, shown) in [
+        ("localhost:9200", "localhost:9200"),
+        ("ftp://h", "ftp://h"),
+        ("http://", "http://"),
+        ("http://u:secret@h:99999/", "http://h:99999/"),
+        ("http://[::1", "http://[::1"),
+        ("http://a b", "http://a b"),
+    ] {
+        let expected = format!(
+            "c.yaml, line 4: [outputs[0].url] is [{shown}], and not http://HOST:PORT or https://HOST:PORT"
+        );
+        assert_eq!(read(url), Err(expected), "{url}");
+    }
+}
