@@ -47,6 +47,12 @@ output { stdout { codec => json_lines } }
         self.assertNotIn("gone", document)
         self.assertNotIn("tags", document)
 
+    def test_a_grok_of_a_logstash_looks_at_its_fields_in_turn(self):
+        documents = self.of_logstash('grok { match => { "m" => "^%{INT:n}$" "o" => "^%{WORD:w}$" } add_tag => ["read"] }',
+                                     '{"m":"1","o":"b"}', '{"m":"a","o":"b"}', '{"o":"b"}', '{"m":"-","o":"-"}')
+        shown = [(one.get("n"), one.get("w"), one["tags"]) for one in documents]
+        self.assertEqual(shown, [("1", None, ["read"]), (None, "b", ["read"]), (None, "b", ["read"]), (None, None, ["_grokparsefailure"])])
+
     def test_texts_without_pairs_stay_in_a_logstash(self):
         documents = self.of_logstash('kv { source => "m" add_tag => ["read"] remove_field => ["m"] }', '{"m":"a=1"}', '{"m":"none"}', '{}')
         shown = [{name: one[name] for name in ("m", "a", "tags") if name in one} for one in documents]

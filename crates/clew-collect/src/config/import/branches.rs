@@ -139,7 +139,12 @@ fn may_change(step: &Value, field: &str) -> bool {
         })
         .collect();
     let mut names = std::iter::successors(Some(field), |name| Some(name.rsplit_once('.')?.0));
-    is_unknown || names.any(|name| written.iter().any(|text| has_name(text, name)))
+    let handlers = parameters.get("on_failure").and_then(Value::as_array);
+    // Those that are tried where it fails, and not those that only tell of it.
+    let mut tried = handlers.into_iter().flatten();
+    is_unknown
+        || names.any(|name| written.iter().any(|text| has_name(text, name)))
+        || tried.any(|step| step.get("grok").is_some() && may_change(step, field))
 }
 
 /// Whether a step that fails gives an event a tag that conditions ask for.

@@ -114,11 +114,19 @@ fn go_on_after_failures(steps: &mut [Value], tags: &[String], mark: Option<usize
     handlers.extend(mark.map(|mark| json!({"add": {"field": FAILED, "value": mark}})));
     let steps = steps.iter_mut().filter_map(parameters);
     for parameters in steps.filter(|parameters| !parameters.contains_key("ignore_failure")) {
-        if handlers.is_empty() {
-            parameters.insert("ignore_failure".to_owned(), true.into());
-        } else {
-            parameters.insert("on_failure".to_owned(), handlers.clone().into());
-        }
+        fails_with(parameters, &handlers);
+    }
+}
+
+/// Gives a step what is done where it fails; where another one is tried then, that gets it.
+fn fails_with(step: &mut Map<String, Value>, handlers: &[Value]) {
+    if let Some(Value::Array(tried)) = step.get_mut("on_failure") {
+        let tried = tried.iter_mut().filter_map(parameters);
+        tried.for_each(|next| fails_with(next, handlers));
+    } else if handlers.is_empty() {
+        step.insert("ignore_failure".to_owned(), true.into());
+    } else {
+        step.insert("on_failure".to_owned(), handlers.into());
     }
 }
 

@@ -78,6 +78,9 @@ fn names_of(
 /// slower.
 pub(super) fn over_lines(steps: &mut [Value]) {
     for step in steps {
+        if let Some(Value::Array(tried)) = step.pointer_mut("/grok/on_failure") {
+            over_lines(tried);
+        }
         let Some(patterns) = step.pointer_mut("/grok/patterns") else {
             continue;
         };
@@ -138,7 +141,7 @@ fn passed_over(keys: &mut Keys, (line, place, told): (usize, &str, &mut Told)) {
     }
 }
 
-/// Adds the steps of a filter, one for each field.
+/// Adds the steps of a filter: one for each field, where all are looked at, or one that tries them in turn.
 pub(super) fn grok(
     keys: &mut Keys,
     steps: &mut Vec<Value>,
@@ -159,10 +162,8 @@ pub(super) fn grok(
         let reason =
             "[break_on_match => false]: an event that no pattern fits has no tag that says so";
         told.tell(line, place, reason);
-    } else if given.len() > 1 {
-        let reason = "the fields of [match] are all looked at, though one has fitted";
-        told.tell(line, place, reason);
     }
+    let mut made = Vec::new();
     for (field, patterns) in given {
         let patterns: Vec<String> = texts(patterns)
             .iter()
@@ -187,7 +188,16 @@ pub(super) fn grok(
             if takes_all {
                 parts["ignore_failure"] = true.into();
             }
-            steps.push(json!({ "grok": parts }));
+            made.push(json!({ "grok": parts }));
         }
     }
+    if takes_all {
+        return steps.append(&mut made);
+    }
+    // A field is looked at where those before it did not fit.
+    let tried = made.into_iter().rev().reduce(|next, mut step| {
+        step["grok"]["on_failure"] = json!([next]);
+        step
+    });
+    steps.extend(tried);
 }

@@ -90,3 +90,70 @@ fn texts_inside_of_texts_are_taken_apart_where_they_are() {
         0,
     );
 }
+
+#[test]
+fn what_a_filebeat_does_to_several_fields_it_does_to_all_or_to_none() {
+    use serde_json::json;
+    let check = |given: &str, condition: Value| {
+        let text = format!(
+            "filebeat.inputs: [{{type: stdin}}]\nprocessors: [{given}]\noutput.console: {{}}\n"
+        );
+        let imported = import_filebeat("f.yml", &text).unwrap();
+        let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+        let steps = config["processors"].as_array().unwrap();
+        // What is told of a failure, the mark of what was decided, and the steps.
+        assert_eq!(steps[0]["add"]["if"], json!({"not": condition}), "{given}");
+        assert_eq!(steps[2]["add"]["if"], condition, "{given}");
+        for step in &steps[3..] {
+            let parameters = step.as_object().unwrap().values().next().unwrap();
+            let asked = parameters["if"].to_string();
+            assert!(asked.contains("@metadata.branch"), "{given}: {asked}");
+        }
+    };
+    let there = |fields: &[&str]| json!({"has_fields": fields});
+    let none_of = |fields: &[&str]| {
+        let each = fields.iter().map(|field| json!({"has_fields": [field]}));
+        json!({"not": {"or": each.collect::<Vec<Value>>()}})
+    };
+    check(
+        "{rename: {fields: [{from: a, to: x}, {from: b, to: a}]}}",
+        json!({"and": [there(&["a", "b"]), none_of(&["x"])]}),
+    );
+    check(
+        "{rename: {fields: [{from: a, to: x}, {from: b, to: log.level}], ignore_missing: true}}",
+        none_of(&["x"]),
+    );
+    check(
+        "{copy_fields: {fields: [{from: a, to: x}, {from: b, to: a}]}}",
+        json!({"and": [there(&["a", "b"]), none_of(&["x", "a"])]}),
+    );
+    check(
+        "{replace: {fields: [{field: a, pattern: x, replacement: y}, {field: b, pattern: x, replacement: y}]}}",
+        there(&["a", "b"]),
+    );
+    check(
+        "{urldecode: {fields: [{from: a, to: x}, {from: b}]}}",
+        there(&["a", "b"]),
+    );
+    let text = "filebeat.inputs: [{type: stdin}]\nprocessors: [{extract_array: {field: l, mappings: {a: 0, b: 9}, fail_on_error: no}}]\noutput.console: {}\n";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    let program = config["processors"][0]["vrl"]["source"].as_str().unwrap();
+    assert!(!program.contains("length(list) > 9 {\n"), "{program}");
+}
+
+#[test]
+fn truths_of_a_filebeat_are_those_of_its_yaml() {
+    let text = "\
+filebeat.inputs:
+- {type: stdin, enabled: Off}
+- {type: log, paths: [/x], fields: {a: 1}, fields_under_root: yes}
+output.console: {}
+output.file.enabled: no
+";
+    let imported = import_filebeat("f.yml", text).unwrap();
+    let config: Value = serde_yaml_ng::from_str(&imported.config).unwrap();
+    assert_eq!(config["inputs"].as_array().unwrap().len(), 1);
+    assert_eq!(config["inputs"][0]["processors"][0]["add"]["field"], "a");
+    assert_eq!(config["outputs"].as_array().unwrap().len(), 1);
+}

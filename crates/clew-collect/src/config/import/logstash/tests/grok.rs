@@ -332,3 +332,32 @@ fn columns_of_zeek_have_the_fields_of_the_schema() {
         json!({"trans_depth": 1, "status_msg": "Not Found", "resp_fuids": "Fx2"})
     );
 }
+
+#[test]
+fn a_field_of_a_grok_is_looked_at_where_those_before_it_did_not_fit() {
+    use serde_json::json;
+    let marked = json!({"equals": {"@metadata.branch2": 0}});
+    let branch = json!({"is": {"a": 1}});
+    check_filter(
+        r#"grok { match => { "m" => "%{INT:n}" "o" => ["%{WORD:a}"] } add_tag => ["read"] }"#,
+        &json!([
+            // What is tried then may change what the branch asks for.
+            {"remove": {"field": "@metadata.branch2", "ignore_missing": true}},
+            {"add": {"field": "@metadata.branch2", "value": 0, "if": branch}},
+            {"grok": {
+                "field": "m", "patterns": ["%{INT:n}"], "if": marked,
+                "on_failure": [{"grok": {
+                    "field": "o", "patterns": ["%{WORD:a}"],
+                    "on_failure": [
+                        {"append": {"field": "tags", "value": ["_grokparsefailure"]}},
+                        {"add": {"field": "@metadata.failed", "value": 0}},
+                    ],
+                }}],
+            }},
+            {"append": {
+                "field": "tags", "value": ["read"],
+                "if": {"and": [marked, {"not": {"equals": {"@metadata.failed": 0}}}]},
+            }},
+        ]),
+    );
+}
