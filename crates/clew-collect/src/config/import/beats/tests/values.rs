@@ -1,6 +1,7 @@
 //! Values that processors of a Filebeat take from texts or give.
 
 use super::processors::check_processors;
+use super::*;
 
 #[test]
 fn values_of_a_tokenizer_lose_what_they_are_told_to() {
