@@ -156,6 +156,19 @@ output.console: {{}}
             {"message": "parsing input as JSON", "data": "no json", "field": "message"}, None])
         self.assertEqual([one.get("tags") for one in documents], [None, None, ["zero"]])
 
+    def test_a_text_in_the_way_of_what_a_filebeat_adds_keeps_nothing_else_from_being_done(self):
+        documents, told = self.documents("filebeat.yml", f"""
+filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]
+processors:
+- decode_json_fields: {{fields: [message], target: ""}}
+- add_fields: {{target: p, fields: {{a: 1}}}}
+- add_labels: {{labels: {{b: x}}}}
+- drop_event.when.equals.q: gone
+output.console: {{}}
+""", '{"p":5}\n{"p":5,"q":"gone"}\n{"p":{"c":2}}\n')
+        self.assertEqual((told, len(documents)), ("", 2))
+        self.assertEqual((documents[0]["labels"], documents[1]["p"]), ({"b": "x"}, {"a": 1, "c": 2}))
+
     def test_a_filebeat_changes_several_fields_or_none(self):
         documents, told = self.documents("filebeat.yml", f"""
 filebeat.inputs: [{{type: filestream, paths: ["{self.folder}/app.log"]}}]

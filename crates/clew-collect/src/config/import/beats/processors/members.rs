@@ -82,8 +82,17 @@ fn members(name: &str, value: Value, out: &mut Vec<Value>) {
                 members(&format!("{name}.{key}"), value, out);
             }
         }
-        value => out.push(processor("add", [("field", name.into()), ("value", value)])),
+        value => out.push(put(name, value)),
     }
+}
+
+/// The step that gives a field a value. Where a text stands in the way of an object, what comes next is done all the same.
+fn put(name: &str, value: Value) -> Value {
+    let mut step = processor("add", [("field", name.into()), ("value", value)]);
+    if name.contains('.') {
+        step["add"]["ignore_failure"] = true.into();
+    }
+    step
 }
 
 /// Labels, which are texts, those inside of others by their whole names.
@@ -105,10 +114,7 @@ fn labels(name: &str, value: Value, out: &mut Vec<Value>) {
         Value::Null => return,
         Value::Bool(_) | Value::Number(_) => value.to_string(),
     };
-    out.push(processor(
-        "add",
-        [("field", name.into()), ("value", text.into())],
-    ));
+    out.push(put(name, text.into()));
 }
 
 /// Fields that events have here by their parser, and not in Filebeat: what is moved to them takes their place.
