@@ -118,7 +118,7 @@ fn labels(name: &str, value: Value, out: &mut Vec<Value>) {
 }
 
 /// Fields that events have here by their parser, and not in Filebeat: what is moved to them takes their place.
-pub(super) const FOUND_HERE: [&str; 2] = ["log.level", "event.dataset"];
+const FOUND_HERE: [&str; 2] = ["log.level", "event.dataset"];
 
 /// The field that could not be converted, in no document.
 const UNCONVERTED: &str = "@metadata.unconverted";

@@ -16,7 +16,6 @@ use crate::config::import::conditions::only_if;
 use crate::config::import::dates::java_formats;
 use crate::config::import::fingerprints::{Absent, Digest, Hash};
 use crate::config::import::keys::Keys;
-use crate::config::import::patterns::expression;
 use crate::config::import::{
     Notes, ONLY_NAMES, Part, bytes, fingerprints, names_of_container, processor, programs, texts,
 };
