@@ -53,6 +53,13 @@ output { stdout { codec => json_lines } }
         shown = [(one.get("n"), one.get("w"), one["tags"]) for one in documents]
         self.assertEqual(shown, [("1", None, ["read"]), (None, "b", ["read"]), (None, "b", ["read"]), (None, None, ["_grokparsefailure"])])
 
+    def test_what_a_logstash_cannot_change_it_passes_over(self):
+        (document,) = self.of_logstash('''
+  mutate { gsub => ["n", "7", "8"] join => { "t" => "-" } add_field => { "last" => "%{[l][-1]} of %{[l][-4]}" } }
+''', '{"n":7,"t":"a","l":["x","y","z"]}')
+        self.assertEqual({name: document.get(name) for name in ("n", "t", "last", "tags")},
+                         {"n": 7, "t": "a", "last": "z of %{[l][-4]}", "tags": None})
+
     def test_texts_without_pairs_stay_in_a_logstash(self):
         documents = self.of_logstash('kv { source => "m" add_tag => ["read"] remove_field => ["m"] }', '{"m":"a=1"}', '{"m":"none"}', '{}')
         shown = [{name: one[name] for name in ("m", "a", "tags") if name in one} for one in documents]

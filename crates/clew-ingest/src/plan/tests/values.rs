@@ -205,6 +205,16 @@ fn texts_show_what_is_missing_and_lists_as_logstash_does_if_they_are_told_to() {
         line,
         r#"{"t":"{0=a, 1=2, 2=[b]}|{k=1}|false||||","tags":["!"]}"#,
     );
+    // Items are counted from the end, too.
+    check(
+        json!([
+            {"json": {"field": "message", "add_to_root": true}},
+            {"set": {"field": "t", "value": "{{l.-1}} {{l.-3}} {{l.-4}} {{l.-0}}", "keep_references": true}},
+            {"keep": {"field": "t"}},
+        ]),
+        line,
+        r#"{"t":"b a %{[l][-4]} %{[l][-0]}"}"#,
+    );
 }
 
 #[test]

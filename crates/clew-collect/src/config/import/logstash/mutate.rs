@@ -42,9 +42,10 @@ pub(super) fn mutate(
         }
     }
     convert(keys, steps);
+    // What is no text, and for `join` no list, is passed over in silence.
     let gsub = texts(keys.take("gsub").unwrap_or_default());
     for three in gsub.chunks_exact(3) {
-        steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": expression(&three[1]), "replacement": java_replacement(&three[2]), "ignore_missing": true}}));
+        steps.push(json!({"gsub": {"field": path(&three[0]), "pattern": expression(&three[1]), "replacement": java_replacement(&three[2]), "ignore_missing": true, "ignore_failure": true}}));
     }
     for (key, name) in [
         ("uppercase", "uppercase"),
@@ -62,10 +63,11 @@ pub(super) fn mutate(
     for (name, separator) in pairs(keys.take("split")) {
         // A text, and no expression.
         let separator = regex::escape(separator.as_str().unwrap_or_default());
-        steps.push(json!({"split": {"field": path(&name), "separator": separator, "ignore_missing": true}}));
+        steps.push(json!({"split": {"field": path(&name), "separator": separator, "ignore_missing": true, "ignore_failure": true}}));
     }
     for (name, separator) in pairs(keys.take("join")) {
-        let mut step = json!({"join": {"field": path(&name), "separator": separator}});
+        let mut step =
+            json!({"join": {"field": path(&name), "separator": separator, "ignore_failure": true}});
         only_if(&mut step, json!({"has_fields": [path(&name)]}));
         steps.push(step);
     }

@@ -30,7 +30,7 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
                 "on_failure": tagged("_mutate_error"), "if": branch,
             }},
             {"add": {"field": "u", "value": "v", "on_failure": tagged("_mutate_error"), "if": there("u")}},
-            {"join": {"field": "l", "separator": "-", "on_failure": tagged("_mutate_error"), "if": there("l")}},
+            {"join": {"field": "l", "separator": "-", "ignore_failure": true, "if": there("l")}},
         ]),
     );
     // What is in the object may be what the branch looks at: a mark keeps what was decided.
@@ -66,7 +66,7 @@ fn filters_of_a_logstash_leave_alone_what_they_would_leave_alone_there() {
             }},
             {"gsub": {
                 "field": "m", "pattern": "(\\d+)", "replacement": "<$1> \\$", "ignore_missing": true,
-                "on_failure": tagged("_mutate_error"), "if": branch,
+                "ignore_failure": true, "if": branch,
             }},
         ]),
     );
