@@ -31,7 +31,10 @@ pub enum CollectError {
     },
     /// The registry exists but cannot be understood. Starting without it would send every file
     /// again, so that is left to a person: repair the file or move it away.
-    #[error("registry {} is broken: {reason}", path.display())]
+    #[error(
+        "registry {} is broken: {reason}; it is repaired, or moved away, after which all files are read again",
+        path.display()
+    )]
     RegistryBroken {
         /// The registry file.
         path: PathBuf,
