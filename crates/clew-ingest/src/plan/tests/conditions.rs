@@ -47,9 +47,18 @@ fn what_spells_a_value_equals_it_and_is_another() {
     let table = [
         (json!({"equals": {"text": 200}}), true),
         (json!({"range": {"text": {"gte": 200}}}), true),
-        (json!({"range": {"text": {"gte": 200, "numbers_only": true}}}), false),
-        (json!({"range": {"number": {"gte": 200, "numbers_only": true}}}), true),
-        (json!({"range": {"list": {"gte": 200, "numbers_only": true}}}), false),
+        (
+            json!({"range": {"text": {"gte": 200, "numbers_only": true}}}),
+            false,
+        ),
+        (
+            json!({"range": {"number": {"gte": 200, "numbers_only": true}}}),
+            true,
+        ),
+        (
+            json!({"range": {"list": {"gte": 200, "numbers_only": true}}}),
+            false,
+        ),
         (json!({"is": {"text": 200}}), false),
         (json!({"is": {"text": "200"}}), true),
         (json!({"equals": {"number": "200"}}), true),
