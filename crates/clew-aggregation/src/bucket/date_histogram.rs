@@ -237,7 +237,7 @@ fn plan_date_histogram(
     };
     let end = |end: &Scalar| bound_ms(end, &values.format, &zone, context.now_ms);
     let written = (&spec.extended_bounds, &spec.hard_bounds);
-    let (extended, hard) = read_ends(written, name, end, text_of)?;
+    let [extended, hard] = read_ends(written, name, end, text_of)?;
     let hard = hard.map(|ends| whole_intervals(ends, spec.interval, &zone));
     let plan = DatePlan {
         interval: spec.interval,

@@ -142,7 +142,7 @@ fn plan_histogram(
     let shown =
         |end: &Scalar| bound_number(end).map_or_else(|_| String::new(), |end| format!("{end:?}"));
     let written = (&spec.extended_bounds, &spec.hard_bounds);
-    let (extended, hard) = read_ends(written, name, bound_number, shown)?;
+    let [extended, hard] = read_ends(written, name, bound_number, shown)?;
     Ok(NumberPlan {
         interval: spec.interval,
         offset: spec.offset,

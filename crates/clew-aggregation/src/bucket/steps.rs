@@ -231,7 +231,7 @@ pub(crate) fn read_ends<T: PartialOrd + std::fmt::Display>(
     name: &str,
     end: impl Fn(&Scalar) -> Result<T, AggError>,
     shown: impl Fn(&Scalar) -> String,
-) -> Result<(Option<Ends<T>>, Option<Ends<T>>), AggError> {
+) -> Result<[Option<Ends<T>>; 2], AggError> {
     let ends = |bounds: &Option<Bounds>| -> Result<Option<Ends<T>>, AggError> {
         let Some(bounds) = bounds else {
             return Ok(None);
@@ -246,7 +246,7 @@ pub(crate) fn read_ends<T: PartialOrd + std::fmt::Display>(
     };
     let (extended, hard) = (ends(written.0)?, ends(written.1)?);
     check_inside(&extended, &hard, shown, written)?;
-    Ok((extended, hard))
+    Ok([extended, hard])
 }
 
 fn check_ends<T: PartialOrd + std::fmt::Display>(

@@ -318,7 +318,7 @@ impl<'a> Renderer<'a> {
     fn text_at(&self, path: &str) -> String {
         let found = self.find(path);
         if self.shown == Shown::OrReference {
-            let found = found.or_else(|| self.from_end(path));
+            let found = found.or_else(|| self.counted_from_end(path));
             let found = found.filter(|value| !value.is_null());
             return found.map_or_else(|| reference(path), joined);
         }
@@ -342,7 +342,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// The item of a list that is counted from its end, `c.-1`, as Logstash does.
-    fn from_end(&self, path: &str) -> Option<&'a Value> {
+    fn counted_from_end(&self, path: &str) -> Option<&'a Value> {
         let (list, number) = path.rsplit_once(".-")?;
         let items = self.find(list)?.as_array()?;
         items.get(items.len().checked_sub(number.parse().ok()?)?)

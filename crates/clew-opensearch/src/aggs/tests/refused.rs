@@ -125,21 +125,6 @@ fn wrong_requests_are_refused_in_known_words() {
             Parsing,
             "Unknown aggregation type [foo]",
         ),
-        (
-            json!({"scripted_metric": {"map_script": 0}}),
-            XContentParse,
-            "[scripted_metric] map_script doesn't support values of type: VALUE_NUMBER",
-        ),
-        (
-            json!({"composite": {"sources": 3}}),
-            XContentParse,
-            "[composite] sources doesn't support values of type: VALUE_NUMBER",
-        ),
-        (
-            json!({"auto_date_histogram": {"field": "x", "minimum_interval": 1}}),
-            XContentParse,
-            "[auto_date_histogram] minimum_interval doesn't support values of type: VALUE_NUMBER",
-        ),
         (json!({}), Parsing, "Missing definition for aggregation [a]"),
         (
             json!(3),
@@ -193,6 +178,24 @@ fn wrong_requests_are_refused_in_known_words() {
         ),
     ] {
         check_refused(body, kind, start);
+    }
+}
+
+#[test]
+fn numbers_are_refused_where_texts_and_objects_are_asked_for() {
+    for (body, what) in [
+        (
+            json!({"scripted_metric": {"map_script": 0}}),
+            "[scripted_metric] map_script",
+        ),
+        (json!({"composite": {"sources": 3}}), "[composite] sources"),
+        (
+            json!({"auto_date_histogram": {"field": "x", "minimum_interval": 1}}),
+            "[auto_date_histogram] minimum_interval",
+        ),
+    ] {
+        let told = format!("{what} doesn't support values of type: VALUE_NUMBER");
+        check_refused(body, AggDslErrorKind::XContentParse, &told);
     }
 }
 
