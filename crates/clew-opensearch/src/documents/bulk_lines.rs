@@ -115,7 +115,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
             now_ms: defaults.now_ms,
             memory: &defaults.memory,
         };
-        let about = (header.verb, &around);
+        let about = (header.verb, &around, header.tries);
         let Some(action) = read_action(about, &mut lines, (&mut condition, &mut shown))? else {
             // A last line without its document is passed over, as OpenSearch does.
             break;
@@ -143,7 +143,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
 
 /// The rest of an action; none where the body ends before its document.
 fn read_action(
-    (verb, around): (Verb, &Around<'_>),
+    (verb, around, tries): (Verb, &Around<'_>, i64),
     lines: &mut Lines,
     (condition, shown): (&mut Option<Condition>, &mut Option<SourceFilter>),
 ) -> Result<Option<Action>, ApiError> {
@@ -159,7 +159,7 @@ fn read_action(
         Verb::Update | Verb::Delete => {
             let update = update_body::parse(&source, around)?;
             *condition = update.condition.or(*condition);
-            update_body::check_condition(&update.spec, condition.as_ref())?;
+            update_body::check_condition(&update.spec, condition.as_ref(), tries)?;
             if shown.is_none()
                 && let Some(filter) = &update.source
             {
@@ -181,6 +181,8 @@ struct Header {
     if_primary_term: Option<u64>,
     version: Option<i64>,
     version_type: Option<String>,
+    /// How often an update is tried again.
+    tries: i64,
     pipeline: Option<String>,
     shown: Option<SourceFilter>,
 }
@@ -242,6 +244,7 @@ impl Header {
             if_primary_term: None,
             version: None,
             version_type: None,
+            tries: 0,
             pipeline: None,
             shown: None,
         };
@@ -279,10 +282,11 @@ impl Header {
             },
             "retry_on_conflict" => {
                 let text = text?;
-                if text.parse::<i32>().is_err() {
+                let tries = text.parse::<i32>().map_err(|_| {
                     let reason = format!("For input string: \"{text}\"");
-                    return Err(ApiError::bad_request("number_format_exception", reason));
-                }
+                    ApiError::bad_request("number_format_exception", reason)
+                })?;
+                self.tries = i64::from(tries);
             }
             // Old clients name a type; the others ask for what is done anyway.
             "_type" | "dynamic_templates" => {}

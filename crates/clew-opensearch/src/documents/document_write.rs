@@ -180,16 +180,11 @@ pub(crate) async fn update(call: Call) -> Result<Reply, ApiError> {
     let update = update_body::parse_over(&call.body, &around, beside)?;
     let mut tries_left = call.params.integer("retry_on_conflict")?.unwrap_or(0);
     let condition = condition_of(&call, None)?.or(update.condition);
-    update_body::check_condition(&update.spec, condition.as_ref())?;
+    update_body::check_condition(&update.spec, condition.as_ref(), tries_left)?;
     if let Some(Condition::External { .. }) = condition {
         return Err(ApiError::validation(
             "internal versioning can not be used for optimistic concurrency control. Please use \
              `if_seq_no` and `if_primary_term` instead",
-        ));
-    }
-    if condition.is_some() && tries_left > 0 {
-        return Err(ApiError::validation(
-            "compare and write operations can not be retried",
         ));
     }
     let filter = match &update.source {

@@ -210,12 +210,21 @@ fn name_at(body: &Bytes, value: &RawValue) -> usize {
     (0..end).rev().find(begins).unwrap_or(0)
 }
 
-/// Refuses a condition on a document that may have to be made.
+/// Refuses a condition on a document that may have to be made, and on one that is tried again.
 pub(crate) fn check_condition(
     spec: &UpdateSpec,
     condition: Option<&Condition>,
+    tries: i64,
 ) -> Result<(), ApiError> {
-    if condition.is_some() && (spec.upsert.is_some() || spec.doc_as_upsert) {
+    if condition.is_none() {
+        return Ok(());
+    }
+    if tries > 0 {
+        return Err(ApiError::validation(
+            "compare and write operations can not be retried",
+        ));
+    }
+    if spec.upsert.is_some() || spec.doc_as_upsert {
         return Err(ApiError::validation(
             "compare and write operations can not be used with upsert",
         ));

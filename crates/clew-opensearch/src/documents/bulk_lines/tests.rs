@@ -77,6 +77,14 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
         ),
         "compare and write operations can not be used with upsert",
     );
+    check_refused(
+        concat!(
+            "{\"update\":{\"_id\":\"3\",\"if_seq_no\":4,\"if_primary_term\":1,",
+            "\"retry_on_conflict\":3}}\n",
+            "{\"doc\":{\"x\":3}}\n",
+        ),
+        "compare and write operations can not be retried",
+    );
     let line = "Malformed action/metadata line";
     check_refused(
         "[]\n",
