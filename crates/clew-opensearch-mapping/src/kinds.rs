@@ -124,7 +124,7 @@ fn scaling_factor(parameters: &Map<String, Value>) -> Result<f64, MappingError> 
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_f64(),
     };
-    let factor = factor.ok_or_else(|| no_number(&show(value)))?;
+    let factor = factor.ok_or_else(|| no_number(value))?;
     if factor.is_finite() && factor > 0.0 {
         return Ok(factor);
     }

@@ -1,11 +1,16 @@
 //! What a field that is kept may say, and a new one may not: values that have always been kept as they were written.
 
+use clew_analysis::Analysis;
 use clew_schema::{
-    FieldKind, FieldSpec, FloatKind, MappingError, UnreadableKind, Whole, java_class,
+    DATE_FORMAT_DEFAULT, FieldKind, FieldSpec, FloatKind, KeywordStyle, MappingError, RangeKind,
+    TextStyle, UnreadableKind, Whole, java_class,
 };
 use serde_json::{Map, Value};
 
-use crate::parameter_values::{boolean, named_boolean, no_number, show, unknown, unsupported};
+use crate::parameter_values::{
+    boolean, check_word, named_boolean, no_number, show, unknown, unsupported,
+};
+use crate::parameters::known_analyzer;
 use crate::words::with_field;
 
 /// Parameters of texts that say yes or no and are only shown again.
@@ -29,6 +34,7 @@ const PREFIX_CHARS_END: i64 = 20;
 pub(crate) fn check_new(
     spec: &FieldSpec,
     parameters: &Map<String, Value>,
+    analysis: &Analysis,
 ) -> Result<(), MappingError> {
     let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
     let key = "ignore_malformed";
@@ -45,7 +51,7 @@ pub(crate) fn check_new(
             key if SHOWN_SWITCHES.contains(&key) => {
                 boolean(value)?;
             }
-            key => check_special(spec, key, value)?,
+            key => check_special(spec, analysis, (key, value))?,
         }
     }
     Ok(())
@@ -64,7 +70,11 @@ pub(crate) fn ignores_boost(kind: &FieldKind) -> bool {
 }
 
 /// Parameters of one type.
-fn check_special(spec: &FieldSpec, key: &str, value: &Value) -> Result<(), MappingError> {
+fn check_special(
+    spec: &FieldSpec,
+    analysis: &Analysis,
+    (key, value): (&str, &Value),
+) -> Result<(), MappingError> {
     match (&spec.kind, key) {
         (FieldKind::GeoPoint, "ignore_z_value") => {
             named_boolean(&with_field(&spec.path, key), value).map(drop)
@@ -86,8 +96,26 @@ fn check_special(spec: &FieldSpec, key: &str, value: &Value) -> Result<(), Mappi
             let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
             Err(unsupported(name, key, value))
         }
+        (FieldKind::Completion(_), "analyzer" | "search_analyzer") => {
+            known_analyzer(value, analysis).map(drop)
+        }
         (FieldKind::Unsigned, "null_value") if Whole::parse(&show(value)).is_none() => {
-            Err(no_number(&show(value)))
+            Err(no_number(value))
+        }
+        (FieldKind::Keyword { style, .. }, "index_options") if *style == KeywordStyle::Keyword => {
+            check_word(key, value, &["docs", "freqs"])
+        }
+        (FieldKind::Text { style, .. }, "index_options") if *style == TextStyle::MatchOnly => {
+            check_word(key, value, &["docs"])
+        }
+        // Ranges of days take another one.
+        (FieldKind::Range { kind, .. }, "format")
+            if *kind != RangeKind::Date && show(value) != DATE_FORMAT_DEFAULT =>
+        {
+            let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
+            Err(illegal(format!(
+                "field [{name}] of type [range] should not define a dateTimeFormatter unless it is a DATE type"
+            )))
         }
         _ => Ok(()),
     }
@@ -159,12 +187,12 @@ fn check_prefixes(name: &str, value: &Value) -> Result<(), MappingError> {
 fn check_number(value: &Value) -> Result<(), MappingError> {
     match show(value).parse::<f64>() {
         Ok(_) => Ok(()),
-        Err(_) => Err(no_number(&show(value))),
+        Err(_) => Err(no_number(value)),
     }
 }
 
 fn whole(value: &Value) -> Result<i64, MappingError> {
-    show(value).parse().map_err(|_| no_number(&show(value)))
+    show(value).parse().map_err(|_| no_number(value))
 }
 
 fn illegal(reason: String) -> MappingError {

@@ -2,7 +2,7 @@
 //! parameters that nobody knows.
 
 pub(crate) use clew_schema::text_of as show;
-use clew_schema::{MappingError, UnreadableKind};
+use clew_schema::{MappingError, UnreadableKind, java_text};
 use serde_json::{Map, Value};
 
 use crate::words::neither_true_nor_false;
@@ -25,7 +25,7 @@ pub(crate) fn number(
     whole_number(value)
         .filter(|number| range.contains(number))
         .ok_or_else(|| match show(value) {
-            text if text.parse::<f64>().is_err() => no_number(&text),
+            text if text.parse::<f64>().is_err() => no_number(value),
             text => MappingError::unreadable(format!(
                 "[{key}] of field [{name}] must be from {} to {}, got [{text}]",
                 range.start(),
@@ -58,9 +58,12 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// A text that should be a number.
-pub(crate) fn no_number(text: &str) -> MappingError {
-    let reason = format!("For input string: \"{text}\"");
+/// A value that should be a number.
+pub(crate) fn no_number(value: &Value) -> MappingError {
+    let reason = match java_text(value) {
+        text if text.is_empty() => "empty String".to_string(),
+        text => format!("For input string: \"{text}\""),
+    };
     MappingError::unfit(UnreadableKind::Number, reason)
 }
 
@@ -86,8 +89,25 @@ pub(crate) fn unknown(name: &str, key: &str, type_name: &str) -> MappingError {
 
 /// The error of a parameter that types which know few parameters do not know.
 pub(crate) fn unsupported(name: &str, key: &str, value: &Value) -> MappingError {
+    unsupported_by(&format!("Mapping definition for [{name}]"), key, value)
+}
+
+/// The same of whatever has that parameter.
+pub(crate) fn unsupported_by(whose: &str, key: &str, value: &Value) -> MappingError {
     MappingError::unreadable(format!(
-        "Mapping definition for [{name}] has unsupported parameters:  [{key} : {}]",
-        show(value)
+        "{whose} has unsupported parameters:  [{key} : {}]",
+        java_text(value)
     ))
+}
+
+/// Refuses a word that is none of those that a parameter has.
+pub(crate) fn check_word(key: &str, value: &Value, known: &[&str]) -> Result<(), MappingError> {
+    let text = show(value);
+    if known.contains(&text.as_str()) {
+        return Ok(());
+    }
+    Err(MappingError::unreadable(format!(
+        "Unknown value [{text}] for field [{key}] - accepted values are [{}]",
+        known.join(", ")
+    )))
 }

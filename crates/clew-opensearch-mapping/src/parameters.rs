@@ -4,7 +4,7 @@ use clew_analysis::{Analysis, shown_name};
 use clew_schema::geo::GeoPoint;
 use clew_schema::{
     DOC_COUNT, FieldKind, FieldSpec, FloatKind, IntegerKind, KeywordStyle, MappingError, RangeKind,
-    TextStyle,
+    TextStyle, java_text,
 };
 use serde_json::{Map, Value};
 
@@ -12,9 +12,10 @@ use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
 use crate::new_values::ignores_boost;
 use crate::parameter_values::{
-    boolean, named_boolean, no_number, number, show, unknown, unsupported,
+    boolean, check_word, named_boolean, no_number, number, show, unknown, unsupported,
 };
 use crate::shape::read_shapes;
+use crate::told::{takes_no_column, takes_no_index, takes_no_store};
 use crate::vector::{check_sparse_method, read_vector};
 use crate::words::with_field;
 
@@ -38,6 +39,18 @@ const KEYWORD_SHOWN: [&str; 4] = [
     "use_similarity",
 ];
 const VECTOR_SHOWN: [&str; 4] = ["data_type", "mode", "compression_level", "space_type"];
+/// What `index_options` may say.
+const INDEX_OPTIONS: [&str; 4] = ["positions", "docs", "freqs", "offsets"];
+/// What `term_vector` may say.
+const TERM_VECTORS: [&str; 7] = [
+    "no",
+    "yes",
+    "with_positions",
+    "with_offsets",
+    "with_positions_offsets",
+    "with_positions_payloads",
+    "with_positions_offsets_payloads",
+];
 
 /// Reads a field as it stands under `properties`, or under `fields` of another one.
 pub(crate) fn read_field(
@@ -54,6 +67,7 @@ pub(crate) fn read_field(
     if spec.kind == FieldKind::Integer(IntegerKind::DocumentCount) && path != DOC_COUNT {
         return Err(no_handler(name, &type_name));
     }
+    check_nulls(name, &spec.kind, parameters)?;
     check_required(name, &spec.kind, parameters)?;
     if is_join(&spec.kind) {
         join::read(name, parameters, &mut spec)?;
@@ -98,18 +112,26 @@ pub(crate) fn read_field(
 
 /// Parameters of every type; whether it was one.
 fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, MappingError> {
+    let path = &spec.path;
+    let flag = || match spec.kind {
+        FieldKind::GeoPoint | FieldKind::GeoShape => named_boolean(&with_field(path, key), value),
+        _ => boolean(value),
+    };
     match key {
         "index" | "doc_values" if is_hash(&spec.kind) => return Ok(false),
-        "index" => spec.indexed = boolean(value)?,
+        "index" if takes_no_index(&spec.kind) => spec.indexed = show(value) != "false",
+        "index" => spec.indexed = flag()?,
         "copy_to" => {
             let paths = value
                 .as_array()
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
-            spec.copy_to = paths.iter().map(show).collect();
+            spec.copy_to = paths.iter().map(java_text).collect();
         }
+        "store" if takes_no_store(&spec.kind) => spec.store = show(value) == "true",
         "store" => spec.store = boolean(value)?,
+        "doc_values" if takes_no_column(&spec.kind) => spec.doc_values = show(value) != "false",
         "doc_values" if !matches!(spec.kind, FieldKind::Binary { .. }) => {
-            spec.doc_values = boolean(value)?;
+            spec.doc_values = flag()?;
         }
         // Fields of other types take it and make nothing of it, nor of none.
         "similarity" if value.is_null() || !is_weighed(&spec.kind) => {}
@@ -149,6 +171,7 @@ fn read_special(
         ) => *format = show(value),
         (FieldKind::Float(FloatKind::Scaled { .. }), "scaling_factor")
         | (FieldKind::Constant { .. }, "value")
+        | (FieldKind::Range { .. }, "format")
         | (FieldKind::Binary { .. }, "doc_values")
         | (FieldKind::Vector(_), "dimension" | "method") => {}
         (kind, "coerce") if is_numeric(kind) || matches!(kind, FieldKind::Range { .. }) => {
@@ -165,7 +188,7 @@ fn read_special(
             };
         }
         (kind, "null_value") if !has_null_value(kind) => return Ok(false),
-        (FieldKind::GeoPoint, "null_value") => {
+        (FieldKind::GeoPoint, "null_value") if !value.is_null() => {
             GeoPoint::from_json(value)
                 .and_then(GeoPoint::checked)
                 .map_err(MappingError::unreadable)?;
@@ -180,10 +203,13 @@ fn read_special(
             if !shown_parameters(kind).contains(&key) {
                 return Ok(false);
             }
-            check_word(key, value)?;
             match key {
                 "fielddata" => spec.fielddata = show(value) == "true",
-                "term_vector" => spec.term_vectors = show(value) != "no",
+                "index_options" => check_word(key, value, &INDEX_OPTIONS)?,
+                "term_vector" => {
+                    check_word(key, value, &TERM_VECTORS)?;
+                    spec.term_vectors = show(value) != "no";
+                }
                 "positive_score_impact" => spec.inverse = show(value) == "false",
                 _ => {}
             }
@@ -239,6 +265,38 @@ fn read_words(
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Refuses parameters that say something or are not there.
+fn check_nulls(
+    name: &str,
+    kind: &FieldKind,
+    parameters: &Map<String, Value>,
+) -> Result<(), MappingError> {
+    for (key, value) in parameters {
+        let is_said = match key.as_str() {
+            "index" => !takes_no_index(kind),
+            "doc_values" => !takes_no_column(kind),
+            "store" => !takes_no_store(kind),
+            "analyzer" => matches!(
+                kind,
+                FieldKind::Text { .. }
+                    | FieldKind::Completion(_)
+                    | FieldKind::Integer(IntegerKind::TokenCount)
+            ),
+            _ => false,
+        };
+        if is_said && value.is_null() {
+            let whose = match kind {
+                FieldKind::GeoPoint | FieldKind::GeoShape => String::new(),
+                kind => format!(" on mapper [{name}] of type [{}]", kind.type_name()),
+            };
+            return Err(MappingError::unreadable(format!(
+                "[{key}]{whose} must not have a [null] value"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a field may say how its terms are weighed.
@@ -320,42 +378,20 @@ fn shown_parameters(kind: &FieldKind) -> &'static [&'static str] {
 
 /// The value that stands for null must be one of the field's.
 fn check_null_value(kind: &FieldKind, value: &Value) -> Result<(), MappingError> {
-    let text = show(value);
     match kind {
-        FieldKind::Integer(_) | FieldKind::Float(_) if text.parse::<f64>().is_err() => {
-            Err(no_number(&text))
+        FieldKind::Integer(_) | FieldKind::Float(_) if show(value).parse::<f64>().is_err() => {
+            Err(no_number(value))
         }
         FieldKind::Boolean => boolean(value).map(drop),
         _ => Ok(()),
     }
 }
 
-/// Parameters that are one of a few words.
-fn check_word(key: &str, value: &Value) -> Result<(), MappingError> {
-    let known: &[&str] = match key {
-        "index_options" => &["positions", "docs", "freqs", "offsets"],
-        "term_vector" => &[
-            "no",
-            "yes",
-            "with_positions",
-            "with_offsets",
-            "with_positions_offsets",
-            "with_positions_payloads",
-            "with_positions_offsets_payloads",
-        ],
-        _ => return Ok(()),
-    };
-    let text = show(value);
-    if known.contains(&text.as_str()) {
-        return Ok(());
-    }
-    Err(MappingError::unreadable(format!(
-        "Unknown value [{text}] for field [{key}] - accepted values are [{}]",
-        known.join(", ")
-    )))
-}
-
-fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {
+/// The analyzer of that name.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {
     let name = show(value);
     match analysis.analyzer(&name) {
         Some(_) => Ok(name),
@@ -381,5 +417,68 @@ fn known_normalizer(
             path: name.to_string(),
             name: normalizer,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::{reason, shown, try_mapping};
+
+    #[rustfmt::skip]
+    const REFUSED: &[(&str, &str)] = &[
+        (r#"{ "f": { "type": "object", "x": {"a": [1]} } }"#, "Mapping definition for [f] has unsupported parameters:  [x : {a=[1]}]"),
+        (r#"{ "f": { "type": "keyword", "index": null } }"#, "[index] on mapper [f] of type [keyword] must not have a [null] value"),
+        (r#"{ "f": { "type": "geo_point", "doc_values": null } }"#, "[doc_values] must not have a [null] value"),
+        (r#"{ "f": { "type": "token_count", "analyzer": null } }"#, "[analyzer] on mapper [f] of type [token_count] must not have a [null] value"),
+        (r#"{ "f": { "type": "geo_shape", "index": 1 } }"#, "Could not convert [f.index] to boolean"),
+        (r#"{ "f": { "type": "long", "null_value": "" } }"#, "empty String"),
+        (r#"{ "f": { "type": "keyword", "index_options": "offsets" } }"#, "Unknown value [offsets] for field [index_options] - accepted values are [docs, freqs]"),
+        (r#"{ "f": { "type": "completion", "search_analyzer": "x" } }"#, "analyzer [x] has not been configured in mappings"),
+        (r#"{ "f": { "type": "long_range", "format": "yyyy" } }"#, "field [f] of type [range] should not define a dateTimeFormatter unless it is a DATE type"),
+        (r#"{ "f": { "type": "text", "fields": { "o": {} } } }"#, "no type specified for property [o]"),
+    ];
+
+    #[test]
+    fn what_a_parameter_cannot_be_is_told_as_there() {
+        for (properties, wanted) in REFUSED {
+            let properties: Value = serde_json::from_str(properties).unwrap();
+            let error = try_mapping(&json!({ "properties": properties })).unwrap_err();
+            assert_eq!(reason(&error), *wanted, "{properties}");
+        }
+    }
+
+    #[test]
+    fn what_a_type_makes_nothing_of_may_be_anything_and_is_not_shown() {
+        for (field, wanted) in [
+            (
+                json!({ "type": "text", "doc_values": "x" }),
+                json!({ "type": "text" }),
+            ),
+            (
+                json!({ "type": "rank_feature", "store": true, "index": 1 }),
+                json!({ "type": "rank_feature" }),
+            ),
+            (
+                json!({ "type": "binary", "index": null }),
+                json!({ "type": "binary" }),
+            ),
+            (
+                json!({ "type": "geo_point", "null_value": null }),
+                json!({ "type": "geo_point" }),
+            ),
+            (
+                json!({ "type": "match_only_text", "norms": false }),
+                json!({ "type": "match_only_text" }),
+            ),
+            (
+                json!({ "type": "ip", "null_value": 5, "copy_to": {"a": 1} }),
+                json!({ "type": "ip", "null_value": "5", "copy_to": ["{a=1}"] }),
+            ),
+        ] {
+            let mapping = try_mapping(&json!({ "properties": { "f": field } })).unwrap();
+            assert_eq!(shown(&mapping)["properties"]["f"], wanted);
+        }
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::alias;
 use crate::derived;
 use crate::new_values::check_new;
-use crate::parameter_values::{as_object, named_boolean, show};
+use crate::parameter_values::{as_object, named_boolean, show, unsupported, unsupported_by};
 use crate::parameters::read_field;
 use crate::source;
 use crate::template;
@@ -96,10 +96,7 @@ pub(crate) fn read_root(
         "_routing" => spec.routing_required = Some(source::read_routing(value)?),
         _ if ROOT_SHOWN.contains(&key) => {}
         _ => {
-            return Err(MappingError::unreadable(format!(
-                "Root mapping definition has unsupported parameters:  [{key} : {}]",
-                show(value)
-            )));
+            return Err(unsupported_by("Root mapping definition", key, value));
         }
     }
     if key != "dynamic" {
@@ -123,12 +120,8 @@ impl Reader<'_> {
     ) -> Result<(), MappingError> {
         for (name, value) in properties {
             check_field_name(name)?;
-            if object.is_empty() && is_metadata(name) {
-                return Err(MappingError::unreadable(format!(
-                    "Field [{name}] is defined both as a field in [_doc] and a metadata field"
-                )));
-            }
-            if object.is_empty() && [DOC_COUNT, IGNORED].contains(&name.as_str()) {
+            let is_own = is_metadata(name) || [DOC_COUNT, IGNORED].contains(&name.as_str());
+            if object.is_empty() && is_own {
                 return Err(MappingError::unreadable(format!(
                     "Field [{name}] is defined more than once"
                 )));
@@ -173,12 +166,7 @@ impl Reader<'_> {
                 "dynamic" => spec.dynamic = Some(dynamic(value)?),
                 // OpenSearch tells its name so.
                 "enabled" => spec.enabled = Some(named_boolean("enabled.enabled", value)?),
-                _ => {
-                    return Err(MappingError::unreadable(format!(
-                        "Mapping definition for [{path}] has unsupported parameters:  [{key} : {}]",
-                        show(value)
-                    )));
-                }
+                _ => return Err(unsupported(path, key, value)),
             }
         }
         self.parts.push(MappingPart::Object(spec));
@@ -194,10 +182,7 @@ impl Reader<'_> {
         path: &str,
         parameters: &Map<String, Value>,
     ) -> Result<(), MappingError> {
-        let mut field = read_field(path, parameters, false, self.analysis)?;
-        check_new(&field, parameters)?;
-        tell_as_there(&mut field, parameters, self.analysis);
-        self.parts.push(MappingPart::Field(Box::new(field)));
+        self.one_field(path, parameters, false)?;
         let Some(multi_fields) = said(parameters, "fields") else {
             return Ok(());
         };
@@ -221,18 +206,33 @@ impl Reader<'_> {
                     "illegal field [{name}], only fields can be specified inside fields"
                 ))
             })?;
+            if !parameters.contains_key("type") {
+                return Err(MappingError::unreadable(format!(
+                    "no type specified for property [{name}]"
+                )));
+            }
             let type_name = type_of(name, parameters)?;
             if NO_MULTI_FIELD.contains(&type_name) {
                 return Err(MappingError::unreadable(format!(
                     "Type [{type_name}] cannot be used in multi field"
                 )));
             }
-            let path = format!("{path}.{name}");
-            let mut field = read_field(&path, parameters, true, self.analysis)?;
-            check_new(&field, parameters)?;
-            tell_as_there(&mut field, parameters, self.analysis);
-            self.parts.push(MappingPart::Field(Box::new(field)));
+            self.one_field(&format!("{path}.{name}"), parameters, true)?;
         }
+        Ok(())
+    }
+
+    /// Reads a field alone.
+    fn one_field(
+        &mut self,
+        path: &str,
+        parameters: &Map<String, Value>,
+        is_multi_field: bool,
+    ) -> Result<(), MappingError> {
+        let mut field = read_field(path, parameters, is_multi_field, self.analysis)?;
+        check_new(&field, parameters, self.analysis)?;
+        tell_as_there(&mut field, parameters, self.analysis);
+        self.parts.push(MappingPart::Field(Box::new(field)));
         Ok(())
     }
 }

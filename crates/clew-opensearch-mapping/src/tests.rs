@@ -180,7 +180,7 @@ const REFUSED: &[(&str, &str)] = &[
     (r#"{ "f": { "type": "text", "fields": { "o": { "type": "text", "fields": {} } } } }"#, "unknown parameter [fields] on mapper [o] of type [text]"),
     (r#"{ "": { "type": "long" } }"#, "name cannot be empty string"),
     (r#"{ ".f": { "type": "long" } }"#, "object field starting or ending with a [.] makes object resolution ambiguous: [.f]"),
-    (r#"{ "_id": { "type": "long" } }"#, "Field [_id] is defined both as a field in [_doc] and a metadata field"),
+    (r#"{ "_id": { "type": "long" } }"#, "Field [_id] is defined more than once"),
     (r#"{ "f": { "type": "knn_vector" } }"#, "Dimension value missing for vector: f"),
     (r#"{ "f": { "type": "knn_vector", "dimension": 0 } }"#, "Dimension value must be greater than 0 for vector: f"),
     (r#"{ "f": { "type": "knn_vector", "dimension": 16001 } }"#, "Dimension value cannot be greater than 16000 for vector: f"),

@@ -2,7 +2,10 @@
 //! kept stay as they are: they are shown as they were when they were new.
 
 use clew_analysis::Analysis;
-use clew_schema::{CompletionMapping, ContextKind, FieldKind, FieldSpec, FloatKind, KeywordStyle};
+use clew_schema::{
+    CompletionMapping, ContextKind, FieldKind, FieldSpec, FloatKind, KeywordStyle, TextStyle,
+    java_text,
+};
 use serde_json::{Map, Value, json};
 
 use crate::new_values::PREFIX_CHARS;
@@ -14,16 +17,19 @@ pub(crate) fn tell_as_there(
     parameters: &Map<String, Value>,
     analysis: &Analysis,
 ) {
-    if takes_no_index(&spec.kind) {
-        spec.indexed = true;
-    }
+    spec.indexed |= takes_no_index(&spec.kind);
+    spec.store &= !takes_no_store(&spec.kind);
+    spec.doc_values |= takes_no_column(&spec.kind);
     let shown = &mut spec.shown;
     if let Some(boost) = shown.get("boost").and_then(Value::as_f64) {
         shown.insert("boost".to_string(), json!(boost));
     }
     match &spec.kind {
         FieldKind::Completion(mapping) => tell_completion(mapping, shown),
-        FieldKind::Text { .. } => {
+        FieldKind::Text { style, .. } => {
+            if *style == TextStyle::MatchOnly {
+                pass_over_usual(shown);
+            }
             let searches = (&mut spec.search_analyzer, &mut spec.search_quote_analyzer);
             tell_analyzers(searches, shown, parameters, analysis);
             let (least, most) = PREFIX_CHARS;
@@ -34,16 +40,29 @@ pub(crate) fn tell_as_there(
         }
         FieldKind::Keyword { style, .. } => {
             if *style == KeywordStyle::Keyword {
-                for (key, usual) in [("norms", "false"), ("index_options", "docs")] {
-                    if shown.get(key).is_some_and(|value| show(value) == usual) {
-                        shown.shift_remove(key);
-                    }
-                }
+                pass_over_usual(shown);
             }
-            spec.null_value = spec.null_value.take().map(|value| json!(show(&value)));
+            tell_null_value(&mut spec.null_value);
+        }
+        FieldKind::Date { .. } | FieldKind::DateNanos { .. } | FieldKind::Ip => {
+            tell_null_value(&mut spec.null_value);
         }
         _ => {}
     }
+}
+
+/// Does not tell what documents alone are found by.
+fn pass_over_usual(shown: &mut Map<String, Value>) {
+    for (key, usual) in [("norms", "false"), ("index_options", "docs")] {
+        if shown.get(key).is_some_and(|value| show(value) == usual) {
+            shown.shift_remove(key);
+        }
+    }
+}
+
+/// Tells what stands for null as the text that it is read as.
+fn tell_null_value(value: &mut Option<Value>) {
+    *value = value.take().map(|value| json!(java_text(&value)));
 }
 
 /// The name of whichever analyzer is the index's.
@@ -84,7 +103,7 @@ fn tell_analyzers(
 }
 
 /// Whether fields of a type are found whatever `index` says.
-fn takes_no_index(kind: &FieldKind) -> bool {
+pub(crate) fn takes_no_index(kind: &FieldKind) -> bool {
     matches!(
         kind,
         FieldKind::Binary { .. }
@@ -95,6 +114,19 @@ fn takes_no_index(kind: &FieldKind) -> bool {
                 ..
             }
     )
+}
+
+/// Whether fields of a type take `store`, whatever it says, and make nothing of it.
+pub(crate) fn takes_no_store(kind: &FieldKind) -> bool {
+    takes_no_index(kind) && !matches!(kind, FieldKind::Binary { .. })
+}
+
+/// The same of `doc_values`.
+pub(crate) fn takes_no_column(kind: &FieldKind) -> bool {
+    match kind {
+        FieldKind::Text { style, .. } => !matches!(style, TextStyle::AsYouType { .. }),
+        kind => takes_no_store(kind) && !matches!(kind, FieldKind::Keyword { .. }),
+    }
 }
 
 /// All of a completion is told, whether it was said or not.
