@@ -56,7 +56,6 @@ fn is_out_of_range(reason: &str) -> bool {
 pub fn document_error_type(error: &DocumentError) -> &'static str {
     match error {
         DocumentError::Strict { .. } => "strict_dynamic_mapping_exception",
-        DocumentError::NotFlat { .. } => UNPARSED,
         DocumentError::ImmenseTerm { .. } => ILLEGAL,
         DocumentError::Malformed { .. }
         | DocumentError::NotAnObject
@@ -99,8 +98,7 @@ pub fn document_reason(error: &DocumentError, id: &str) -> String {
             preview,
             cause,
         } => unfit_words((field, type_name), &shown_preview(preview, cause), id),
-        DocumentError::NotFlat { .. }
-        | DocumentError::NotAnObjectField { .. }
+        DocumentError::NotAnObjectField { .. }
         | DocumentError::Strict { .. }
         | DocumentError::ImmenseTerm { .. }
         | DocumentError::ThroughNested { .. }
@@ -123,6 +121,7 @@ fn shown_preview<'p>(preview: &'p str, cause: &ValueProblem) -> Cow<'p, str> {
         ValueProblem::Token { token, .. } => *token == "START_OBJECT",
         ValueProblem::NotANumber { .. }
         | ValueProblem::NoNumber { .. }
+        | ValueProblem::NotFlat { .. }
         | ValueProblem::OutOfRange { .. } => false,
     };
     if is_object {
@@ -181,8 +180,7 @@ pub fn document_cause(error: &DocumentError) -> Option<(&'static str, String)> {
             "max_bytes_length_exceeded_exception",
             format!("bytes can be at most {max} in length; got {length}"),
         )),
-        DocumentError::NotFlat { .. }
-        | DocumentError::NotAnObjectField { .. }
+        DocumentError::NotAnObjectField { .. }
         | DocumentError::Strict { .. }
         | DocumentError::ThroughNested { .. }
         | DocumentError::TooManyNested { .. }
@@ -203,7 +201,7 @@ fn value_cause(cause: &ValueProblem, type_name: &str) -> (&'static str, String) 
             (ILLEGAL, told)
         }
         ValueProblem::NotANumber { .. } => ("number_format_exception", told),
-        ValueProblem::NoNumber { .. } => (UNPARSED, told),
+        ValueProblem::NoNumber { .. } | ValueProblem::NotFlat { .. } => (UNPARSED, told),
         ValueProblem::Token { place, .. } => ("json_parse_exception", placed(place)),
         ValueProblem::OutOfRange { place, .. } => ("input_coercion_exception", placed(place)),
         ValueProblem::Other { reason } if reason.starts_with(NO_TEXT) => {

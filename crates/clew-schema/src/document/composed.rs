@@ -112,8 +112,13 @@ impl<'m> Walk<'m, '_> {
         if self.leaves_out_by_index(field) {
             return Ok(self.reader.skip_value()?);
         }
-        let field = field.path.clone();
-        Err(DocumentError::NotFlat { field }.into())
+        let kind = self.reader.kind()?;
+        let scalar = self.scalar(kind)?;
+        let cause = ValueProblem::NotFlat {
+            field: field.path.clone(),
+            token: kind.token(),
+        };
+        Err(misfit(field, scalar.as_str(), cause))
     }
 
     /// An object of features and their weights.

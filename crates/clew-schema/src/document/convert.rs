@@ -14,6 +14,7 @@ use super::ranges::network_of;
 use super::whole::Whole;
 use crate::addresses::parse_address;
 use crate::completion;
+use crate::fraction_text;
 use crate::geo::{GeoArea, GeoPoint, ShapeRules, ShapeUse, clockwise, shape_values};
 use crate::mapping::{FieldKind, FloatKind, IntegerKind, MappedField, RangeKind};
 
@@ -116,12 +117,14 @@ pub(super) fn convert(
         FieldKind::Range {
             kind: RangeKind::Ip,
             ..
-        } => Some(OwnedValue::Bytes(network_of(scalar.as_str())?)),
+        } if matches!(scalar, Scalar::Text(_)) => {
+            Some(OwnedValue::Bytes(network_of(scalar.as_str())?))
+        }
         FieldKind::Range { .. } => {
             return misfit(format!(
                 "error parsing field [{}], expected an object but got {}",
                 field.path,
-                scalar.as_str()
+                field.path.rsplit('.').next().unwrap_or(&field.path)
             ));
         }
         FieldKind::Percolator => return misfit("a percolator takes queries only"),
@@ -435,13 +438,13 @@ fn float(scalar: &Scalar<'_>, kind: FloatKind, coerce: bool) -> Result<Option<f6
     match value {
         Ok(value) if value.is_finite() => Ok(Some(value)),
         Ok(_) => {
-            let read = fast_float2::parse::<f64, _>(text).map(|value| kind.nearest(value));
-            let is_infinite = kind != FloatKind::Half && read.is_ok_and(f64::is_infinite);
-            let told = match (is_infinite, text.starts_with('-')) {
-                (true, false) => "Infinity",
-                (true, true) => "-Infinity",
-                (false, _) => text,
+            // A half is read as a whole one.
+            let read_as = match kind {
+                FloatKind::Half => FloatKind::Float,
+                kind => kind,
             };
+            let read = fast_float2::parse::<f64, _>(text).map(|value| read_as.nearest(value));
+            let told = read.map_or_else(|_| text.to_string(), fraction_text);
             let only = match kind {
                 FloatKind::Scaled { .. } => "only supports",
                 FloatKind::Double | FloatKind::Float | FloatKind::Half | FloatKind::RankFeature => {

@@ -37,12 +37,6 @@ pub enum DocumentError {
         /// Why it does not fit.
         cause: Box<ValueProblem>,
     },
-    /// A value stands where a `flat_object` wants an object.
-    #[error("[{field}] unexpected token [VALUE_STRING] in flat_object, expected an object")]
-    NotFlat {
-        /// The field's path.
-        field: String,
-    },
     /// A value stands where the mapping has an object.
     #[error(
         "object mapping for [{field}] tried to parse field [{field}] as object, but found a concrete value"
@@ -144,6 +138,14 @@ pub enum ValueProblem {
         /// What is there.
         token: &'static str,
     },
+    /// It stands where a `flat_object` wants an object.
+    #[error("[{field}] unexpected token [{token}] in flat_object field value")]
+    NotFlat {
+        /// The field's path.
+        field: String,
+        /// What is there.
+        token: &'static str,
+    },
     /// It is no number or no flag where only one can be.
     #[error("Current token ({token}) not {wanted}")]
     Token {
@@ -185,6 +187,7 @@ impl ValueProblem {
             }
             ValueProblem::NotANumber { .. }
             | ValueProblem::NoNumber { .. }
+            | ValueProblem::NotFlat { .. }
             | ValueProblem::Other { .. } => {}
         }
         self

@@ -171,6 +171,42 @@ fn refusals_are_in_opensearchs_words() {
 }
 
 #[test]
+fn what_wants_an_object_names_its_field() {
+    let mapping = mapping(&json!({
+        "ir": { "type": "integer_range" }, "in": { "type": "ip_range" },
+        "fo": { "type": "flat_object" }, "hf": { "type": "half_float" },
+    }));
+    for (source, type_name, cause) in [
+        (
+            r#"{"ir":5}"#,
+            "mapper_parsing_exception",
+            "error parsing field [ir], expected an object but got ir",
+        ),
+        (
+            r#"{"in":5}"#,
+            "mapper_parsing_exception",
+            "error parsing field [in], expected an object but got in",
+        ),
+        (
+            r#"{"fo":[true]}"#,
+            "parsing_exception",
+            "[fo] unexpected token [VALUE_BOOLEAN] in flat_object field value",
+        ),
+        (
+            r#"{"hf":65520}"#,
+            "illegal_argument_exception",
+            "[half_float] supports only finite values, but got [65520.0]",
+        ),
+    ] {
+        let error = mapping.parse_document(source.as_bytes()).unwrap_err();
+        let wanted = Some((type_name, cause.to_string()));
+        assert_eq!(document_cause(&error), wanted, "{source}");
+        assert_eq!(document_error_type(&error), "mapper_parsing_exception");
+    }
+    assert!(mapping.parse_document(br#"{"in":"1.2.3.0/24"}"#).is_ok());
+}
+
+#[test]
 fn a_mapping_that_is_not_enabled_looks_at_nothing() {
     let mapping = clew_opensearch_mapping::mapping(json!({ "enabled": false }));
     assert_eq!(shown(&mapping), json!({ "enabled": false }));
