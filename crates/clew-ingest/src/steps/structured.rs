@@ -204,7 +204,7 @@ impl Csv {
         let (mut cells, mut made) = (Vec::new(), String::new());
         let cells_max = self.targets.len();
         if !self.cells.cut(&line, cells_max, &mut cells, &mut made) {
-            return Err(Failure::unfit("Unmatched quote"));
+            return Err(Failure::unfit(self.cells.fault(&line)));
         }
         for (target, cell) in self.targets.iter().zip(cells) {
             // Behind the last separator is no cell unless something is.

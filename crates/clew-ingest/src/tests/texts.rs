@@ -125,6 +125,6 @@ fn cells_elements_and_pairs_are_what_opensearch_takes_for_them() {
     check(
         json!({"m": "1,2\"2\""}),
         csv,
-        json!("Unfit: Unmatched quote"),
+        json!("Unfit: Illegal character inside unquoted field at 3"),
     );
 }

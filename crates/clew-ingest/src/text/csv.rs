@@ -22,7 +22,7 @@ pub(crate) enum Cell {
 
 impl Csv {
     /// So many first cells of a line at most; what is behind them is not looked at. False if a quote is not closed, or stands
-    /// elsewhere than around a cell. What has to be made is put behind `made`.
+    /// elsewhere than around a cell, or a cell without quotes has the end of a line inside ([`Self::fault`]). What has to be made is put behind `made`.
     pub(crate) fn cut(
         self,
         line: &str,
@@ -34,12 +34,16 @@ impl Csv {
         if line.len() > TEXT_BYTES_MAX {
             return false;
         }
+        let has_ends = memchr::memchr2(b'\n', b'\r', line.as_bytes()).is_some();
         let mut at = 0;
         while cells.len() < cells_max {
             let (end, quotes) = self.end(&line[at..]);
             let Some(end) = end else {
                 return false;
             };
+            if has_ends && quotes == 0 && line[at..at + end].contains(['\n', '\r']) {
+                return false;
+            }
             let Some(cell) = self.cell(line, Span::new(at, at + end), quotes, made) else {
                 return false;
             };
@@ -50,6 +54,41 @@ impl Csv {
             at += end + self.separator.len_utf8();
         }
         true
+    }
+
+    /// What is wrong with a line that cannot be cut, in the words of OpenSearch's reader, which counts as Java does.
+    pub(crate) fn fault(self, line: &str) -> String {
+        enum Place {
+            Start,
+            Plain,
+            Quoted,
+            /// Behind a quote, which may be the last one of a cell, and whether blanks follow it.
+            Behind {
+                blanks: bool,
+            },
+        }
+        let (mut place, mut at) = (Place::Start, 0);
+        for letter in line.chars() {
+            let (is_quote, is_blank) = (letter == self.quote, matches!(letter, ' ' | '\t'));
+            place = match place {
+                Place::Quoted if is_quote => Place::Behind { blanks: false },
+                Place::Quoted => Place::Quoted,
+                Place::Start if is_quote => Place::Quoted,
+                Place::Behind { blanks: false } if is_quote => Place::Quoted,
+                _ if letter == self.separator => Place::Start,
+                Place::Start if is_blank => Place::Start,
+                Place::Behind { .. } if is_blank => Place::Behind { blanks: true },
+                Place::Behind { .. } => {
+                    return format!("character '{letter}' after quoted field at {at}");
+                }
+                Place::Start | Place::Plain if is_quote || matches!(letter, '\n' | '\r') => {
+                    return format!("Illegal character inside unquoted field at {at}");
+                }
+                Place::Start | Place::Plain => Place::Plain,
+            };
+            at += letter.len_utf16();
+        }
+        "Unmatched quote".to_string()
     }
 
     /// Where the cell ends that a text begins with, and how many quotes are in it; nowhere if one is not closed.
@@ -142,6 +181,8 @@ mod tests {
             ),
             (r#""","""","a""""#, Some(vec!["", "\"", "a\""])),
             (r#"a,b"c",d"#, None),
+            ("a,b\nc", None),
+            ("a,\"b\nc\"", Some(vec!["a", "b\nc"])),
             (r#""a" b,c"#, None),
             (r#""a"b"c""#, None),
             (r#"a,"b"#, None),
@@ -152,6 +193,28 @@ mod tests {
             let expected: Option<Vec<String>> =
                 expected.map(|all| all.into_iter().map(str::to_owned).collect());
             assert_eq!(cells(line, 3), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_line_is_told_with_its_place() {
+        let csv = Csv {
+            separator: ',',
+            quote: '"',
+            trim: false,
+        };
+        for (line, expected) in [
+            ("a\"b,c", "Illegal character inside unquoted field at 1"),
+            ("a,b\r\n", "Illegal character inside unquoted field at 3"),
+            (
+                "\u{1f600},b\n",
+                "Illegal character inside unquoted field at 4",
+            ),
+            ("\"a\"b,c", "character 'b' after quoted field at 3"),
+            ("\"a\"\"\" \"", "character '\"' after quoted field at 6"),
+            ("a, \"b", "Unmatched quote"),
+        ] {
+            assert_eq!(csv.fault(line), expected, "{line}");
         }
     }
 }
