@@ -260,6 +260,19 @@ class StateTest(ClewTest):
             with self.refused(403, "cluster_block_exception", "[FORBIDDEN/5/index read-only (api)];"):
                 call(index="i")
 
+    def test_an_index_whose_metadata_is_blocked_shows_no_figures(self):
+        self.index_all("i", {"1": {"n": 1}})
+        self.client.indices.put_settings(index="i", body={"index.blocks.metadata": True})
+        self.addCleanup(self.client.indices.put_settings, index="i", body={"index.blocks.metadata": None})
+        indices = self.client.indices
+        of_figures = (indices.stats, indices.segments, indices.recovery, self.client.cat.indices, self.client.search_shards)
+        for call in (*of_figures, indices.get_settings, indices.clear_cache):
+            with self.refused(403, "cluster_block_exception", "[FORBIDDEN/9/index metadata (api)];"):
+                call(index="i")
+        self.assertEqual(self.client.field_caps(index="i", fields="n")["indices"], ["i"])
+        self.assertEqual(self.client.cluster.health(index="i")["status"], "green")
+        self.assertEqual(self.ids("i"), ["1"])
+
     def unblock(self):
         blocks = {"index.blocks.read": None, "index.blocks.write": None}
         self.client.indices.put_settings(index="i", body=blocks)

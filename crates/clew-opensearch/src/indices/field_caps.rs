@@ -66,9 +66,9 @@ pub(crate) async fn field_caps(call: Call) -> Result<Reply, ApiError> {
 
 /// The indexes of the path; closed ones have no fields to tell of, and are no fault either.
 async fn open_ones(call: &Call) -> Result<Vec<Arc<Index>>, ApiError> {
-    let mut indices = call.indices_from(Wildcards::OPEN, Purpose::Watch).await?;
-    indices.retain(|index| index.is_open());
-    Ok(indices)
+    let opened = call.opened_from(Wildcards::OPEN, Purpose::Watch).await?;
+    let indices = opened.iter().map(|found| found.index().clone());
+    Ok(indices.filter(|index| index.is_open()).collect())
 }
 
 /// What is told of indexes' fields; anything once the request is over, as nobody sees it.

@@ -55,6 +55,9 @@ async fn flush_all(call: &Call) -> Result<Reply, ApiError> {
 /// `POST /{index}/_cache/clear`: what filters have left is the only thing that is cached here.
 pub(crate) async fn clear_cache(call: Call) -> Result<Reply, ApiError> {
     let indices = call.indices(Purpose::Change).await?;
+    for index in &indices {
+        index.check_own_blocks(BlockLevel::MetadataRead)?;
+    }
     if call.params.flag("query", true)? {
         indices.iter().for_each(|index| index.clear_caches());
     }

@@ -1,6 +1,6 @@
 //! `_search_shards`: which shards a search would go to, and what the aliases make of it.
 
-use clew_engine::{Alias, Index, IndexHandle, Purpose, ResolveOptions, Slice};
+use clew_engine::{Alias, BlockLevel, Index, IndexHandle, Purpose, ResolveOptions, Slice};
 use serde_json::{Map, Value, json};
 
 use super::control;
@@ -28,6 +28,7 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
     let mut shards = Vec::new();
     for found in &resolved {
         let index = found.index();
+        index.check_own_blocks(BlockLevel::MetadataRead)?;
         indices.insert(index.name().to_string(), shown_index(found));
         let part = parts.get(index.uuid());
         let wanted = part.and_then(|part| part.shards.as_ref());

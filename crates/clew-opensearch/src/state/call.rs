@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::http::Method;
 use bytes::Bytes;
 use clew_engine::{
-    Access, CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine, EngineError, Index,
-    IndexHandle, Purpose, ResolveOptions, Wildcards, aside,
+    Access, BlockLevel, CatalogChange, ClosedNames, DefinitionChange, Definitions, Engine,
+    EngineError, Index, IndexHandle, Purpose, ResolveOptions, Wildcards, aside,
 };
 use clew_log::Glsn;
 use clew_platform::{CancellationToken, stopped};
@@ -290,10 +290,10 @@ impl Call {
             .await
     }
 
-    /// The indexes of an expression that has its own options.
+    /// The indexes of an expression that has its own options. A block may forbid to show what they are, their figures too.
     ///
     /// # Errors
-    /// Names that mean no index where the options want one, or a position that is not reached in time.
+    /// Names that mean no index where the options want one, a block, or a position that is not reached in time.
     pub async fn indices_with(
         &self,
         expression: &str,
@@ -301,7 +301,13 @@ impl Call {
         purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
         let resolved = self.open(expression, options, purpose).await?;
-        Ok(resolved.iter().map(|found| found.index().clone()).collect())
+        let indices: Vec<_> = resolved.iter().map(|found| found.index().clone()).collect();
+        if purpose == Purpose::Watch {
+            for index in &indices {
+                index.check_own_blocks(BlockLevel::MetadataRead)?;
+            }
+        }
+        Ok(indices)
     }
 
     /// The one index that a name means to a read by id, and the routing key that holds there.
