@@ -146,6 +146,12 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
 
 /// What actions leave to the request.
 fn defaults(call: &Call) -> Result<Defaults, ApiError> {
+    // What it says of pipelines is checked and no more: each document goes through them alone.
+    let batch = call.params.integer("batch_size")?;
+    if batch.is_some_and(|size| size < 1) {
+        let reason = "batch_size must be greater than 0";
+        return Err(ApiError::illegal_argument(reason));
+    }
     Ok(Defaults {
         index: call.path("index").map(String::from),
         routing: call.params.get("routing").map(String::from),

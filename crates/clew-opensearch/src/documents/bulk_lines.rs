@@ -255,8 +255,12 @@ impl Header {
     }
 
     fn set(&mut self, name: &str, value: &RawValue, number: usize) -> Result<(), ApiError> {
-        if token_name(value) == "VALUE_NULL" {
-            return Ok(());
+        let may_be_object = matches!(name, "_source" | "dynamic_templates");
+        match token_name(value) {
+            "VALUE_NULL" => return Ok(()),
+            "START_OBJECT" if may_be_object => {}
+            "START_OBJECT" | "START_ARRAY" => return Err(unexpected_value(number, name, value)),
+            _ => {}
         }
         let text = plain_text(value).ok_or_else(|| unexpected_value(number, name, value));
         match name {
@@ -290,7 +294,7 @@ impl Header {
             }
             // Old clients name a type; the others ask for what is done anyway.
             "_type" | "dynamic_templates" => {}
-            "_source" => self.shown = Some(source_filter(value, number)?),
+            "_source" => self.shown = Some(source_filter(value)?),
             "pipeline" => self.pipeline = Some(text?),
             "version" => {
                 let text = text?;
@@ -310,10 +314,7 @@ impl Header {
 }
 
 /// `_source` of an action line.
-fn source_filter(value: &RawValue, number: usize) -> Result<SourceFilter, ApiError> {
-    if token_name(value) == "START_ARRAY" {
-        return Err(unexpected_value(number, "_source", value));
-    }
+fn source_filter(value: &RawValue) -> Result<SourceFilter, ApiError> {
     let value = serde_json::from_str(value.get());
     SourceFilter::from_json(&value.map_err(|error| ApiError::malformed_json(&error))?)
 }

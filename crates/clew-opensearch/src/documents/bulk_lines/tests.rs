@@ -118,6 +118,10 @@ fn a_body_that_cannot_be_cut_is_refused_in_the_words_of_opensearch() {
         "line [1] contains an unknown parameter [_x]",
     );
     check_refused(
+        "{\"index\":{\"_x\":[1]}}\n{}\n",
+        &format!("{line} [1], expected a simple value for field [_x] but found [START_ARRAY]"),
+    );
+    check_refused(
         "{\"update\":{\"_id\":\"1\",\"_source\":[\"a\"]}}\n{\"doc\":{}}\n",
         &format!("{line} [1], expected a simple value for field [_source] but found [START_ARRAY]"),
     );
