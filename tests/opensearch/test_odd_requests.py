@@ -31,6 +31,29 @@ class OddRequests(ClewTest):
         ):
             self.assertEqual(self.send("HEAD", path)[0], status, path)
 
+    def test_each_request_takes_its_own_parameters_alone(self):
+        for request, body in [
+            ("POST /i/_bulk?op_type=create", '{"index":{}}\n{}\n'), ("PUT /i/_doc/1?retry_on_conflict=1", "{}"),
+            ("DELETE /i/_doc/1?pipeline=p", None), ("GET /i/_source/1?stored_fields=n", None), ("POST /i/_refresh?flush=true", None),
+            ("POST /i/_forcemerge?force=true", None), ("GET /_alias?timeout=1m", None), ("POST /_aliases?local=true", '{"actions":[]}'),
+            ("DELETE /_template/t?order=1", None), ("PUT /_snapshot/r?verbose=true", "{}"), ("GET /_nodes?level=cluster", None),
+            ("GET /_ingest/pipeline?timeout=1m", None), ("GET /_tasks/a:1?actions=x", None), ("POST /_msearch?size=1", '{}\n{}\n'),
+        ]:
+            method, path = request.split(" ")
+            path, name = path.split("?")[0], path.split("?")[1].split("=")[0]
+            status, reply = self.send(method, request.split(" ")[1], body)
+            self.assertEqual(status, 400, request)
+            self.assertIn(f"request [{path}] contains unrecognized parameter: [{name}]", reply["error"]["reason"])
+        self.client.indices.create(index="i")
+        for request, body in [
+            ("POST /i/_bulk?batch_size=5&require_alias=false&_source=true", '{"index":{}}\n{}\n'),
+            ("GET /i/_mapping?include_type_name=false&local=true&after_glsn=0", None), ("POST /i/_cache/clear?fields=n&query=true", None),
+            ("PUT /i/_settings?preserve_existing=true&ignore_unavailable=true&timeout=1m", '{"refresh_interval":"1s"}'),
+            ("GET /_cluster/state?local=true&flat_settings=true&expand_wildcards=all", None), ("GET /_tasks?detailed=true&group_by=none", None),
+        ]:
+            method, path = request.split(" ")
+            self.assertEqual(self.send(method, path, body)[0], 200, request)
+
     def test_a_mapping_may_look_at_nothing(self):
         self.client.indices.create(index="i", body={"mappings": {"enabled": False}})
         for document in ({"a": 1, "b": {"c": ["x", {}]}}, {"a": "x"}, {"_id": "x"}):

@@ -15,7 +15,7 @@ pub const WING: Wing = Wing {
 const GROUPS: &[Group] = &[
     Group {
         class: "ism",
-        params: POLICIES,
+        params: &[POLICIES],
         endpoints: &[
             endpoint!(
                 "GET",
@@ -51,7 +51,7 @@ const GROUPS: &[Group] = &[
     },
     Group {
         class: "ism",
-        params: MANAGED,
+        params: &[MANAGED],
         endpoints: &[
             endpoint!(
                 "POST",

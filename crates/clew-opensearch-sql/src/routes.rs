@@ -14,7 +14,7 @@ pub const WING: Wing = Wing {
 
 const GROUPS: &[Group] = &[Group {
     class: "sql",
-    params: sql::PARAMS,
+    params: &[sql::PARAMS],
     endpoints: &[
         endpoint!("POST", ["/_plugins/_sql", "/_opendistro/_sql"], sql::sql)
             .takes_long("cluster:admin/opensearch/sql")

@@ -1,13 +1,13 @@
 //! Aliases.
 
 use super::endpoint::{Group, endpoint};
-use super::params::{ADMIN, READ};
+use super::params::{AFTER, CHANGE, INDICES};
 use crate::indices::aliases;
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "index_admin",
-        params: READ,
+        params: &[INDICES, AFTER, &["local"]],
         endpoints: &[endpoint!(
             "GET HEAD",
             [
@@ -23,7 +23,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "index_admin",
-        params: ADMIN,
+        params: &[CHANGE],
         endpoints: &[
             endpoint!("POST", ["/_aliases"], aliases::update).takes("AliasActions"),
             endpoint!(

@@ -1,6 +1,7 @@
 //! Tables for people.
 
 use super::endpoint::{Group, endpoint};
+use super::params::MANAGER;
 use crate::cluster::cat;
 
 pub(super) const GROUPS: &[Group] = &[TABLES, ABOUT_NODES, OF_ALIASES, BESIDE_MANAGER, PAGES];
@@ -8,7 +9,7 @@ pub(super) const GROUPS: &[Group] = &[TABLES, ABOUT_NODES, OF_ALIASES, BESIDE_MA
 /// Of what the cluster's manager knows.
 const TABLES: Group = Group {
     class: "cat",
-    params: &MANAGED,
+    params: &[CAT, LOCAL, MANAGER],
     endpoints: &[
         endpoint!(
             "GET",
@@ -56,14 +57,14 @@ const TABLES: Group = Group {
 /// Of nodes, whose ids are cut off unless they are asked for.
 const ABOUT_NODES: Group = Group {
     class: "cat",
-    params: &WITH_IDS,
+    params: &[CAT, LOCAL, MANAGER, &["full_id"]],
     endpoints: &[endpoint!("GET", ["/_cat/nodes"], cat::nodes)],
 };
 
 /// Of aliases.
 const OF_ALIASES: Group = Group {
     class: "cat",
-    params: &LOCAL,
+    params: &[CAT, LOCAL],
     endpoints: &[endpoint!(
         "GET",
         ["/_cat/aliases", "/_cat/aliases/{alias}"],
@@ -74,7 +75,7 @@ const OF_ALIASES: Group = Group {
 /// Of what every node is asked for: there is no manager to wait for.
 const BESIDE_MANAGER: Group = Group {
     class: "cat",
-    params: &CAT,
+    params: &[CAT],
     endpoints: &[
         endpoint!("GET", ["/_cat"], cat::list),
         endpoint!("GET", ["/_cat/count", "/_cat/count/{index}"], cat::count),
@@ -105,7 +106,7 @@ const BESIDE_MANAGER: Group = Group {
 
 const PAGES: Group = Group {
     class: "cat",
-    params: LIST,
+    params: &[LIST, LOCAL, MANAGER],
     endpoints: &[
         endpoint!("GET", ["/_list"], cat::list_help),
         endpoint!(
@@ -128,9 +129,6 @@ const LIST: &[&str] = &[
     "help",
     "bytes",
     "time",
-    "local",
-    "master_timeout",
-    "cluster_manager_timeout",
     "timeout",
     "ts",
     "pri",
@@ -146,7 +144,7 @@ const LIST: &[&str] = &[
 ];
 
 /// What every table takes.
-const CAT: [&str; 24] = [
+const CAT: &[&str] = &[
     "v",
     "h",
     "s",
@@ -173,21 +171,4 @@ const CAT: [&str; 24] = [
     "after_glsn",
 ];
 
-const LOCAL: [&str; 25] = joined(CAT, ["local"]);
-const MANAGED: [&str; 27] = joined(LOCAL, ["master_timeout", "cluster_manager_timeout"]);
-const WITH_IDS: [&str; 28] = joined(MANAGED, ["full_id"]);
-
-/// Two lists as one, whose length is that of both.
-const fn joined<const A: usize, const B: usize, const C: usize>(
-    first: [&'static str; A],
-    second: [&'static str; B],
-) -> [&'static str; C] {
-    assert!(A + B == C, "the length is that of both lists");
-    let mut all = [""; C];
-    let mut at = 0;
-    while at < C {
-        all[at] = if at < A { first[at] } else { second[at - A] };
-        at += 1;
-    }
-    all
-}
+const LOCAL: &[&str] = &["local"];

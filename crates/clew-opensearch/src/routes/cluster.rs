@@ -1,7 +1,7 @@
 //! The cluster, its nodes and its tasks, and the k-NN plugin's own paths.
 
 use super::endpoint::{Group, endpoint};
-use super::params::{ADMIN, READ, SEARCH};
+use super::params::{AFTER, CHANGE, INDICES, MANAGER, SEARCH};
 use crate::cluster::{
     allocation, cluster_health, cluster_settings_endpoints, cluster_state, hot_threads, knn_plugin,
     node_stats, nodes, root, task_endpoints, voting, whole,
@@ -11,36 +11,46 @@ use crate::routes::openapi;
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "cluster",
-        params: READ,
+        params: &[],
         endpoints: &[
             endpoint!("GET HEAD", ["/"], root::info),
             endpoint!("GET", ["/_openapi.json"], openapi::describe),
             endpoint!("GET", ["/_license"], root::license),
             endpoint!("GET", ["/_xpack"], root::xpack),
-            endpoint!(
-                "GET",
-                [
-                    "/_cluster/stats",
-                    "/_cluster/stats/nodes/{node}",
-                    "/_cluster/stats/{metric}/nodes/{node}",
-                    "/_cluster/stats/{metric}/{index_metric}/nodes/{node}"
-                ],
-                whole::stats
-            ),
-            endpoint!(
-                "GET",
-                [
-                    "/_cluster/state",
-                    "/_cluster/state/{metric}",
-                    "/_cluster/state/{metric}/{index}"
-                ],
-                cluster_state::state
-            ),
+            endpoint!("GET", ["/_remote/info"], whole::remote_info),
+            endpoint!("GET", ["/_dangling"], whole::dangling),
         ],
     },
     Group {
         class: "cluster",
-        params: &["timeout", "local", "breach"],
+        params: &[&["timeout"]],
+        endpoints: &[endpoint!(
+            "GET",
+            [
+                "/_cluster/stats",
+                "/_cluster/stats/nodes/{node}",
+                "/_cluster/stats/{metric}/nodes/{node}",
+                "/_cluster/stats/{metric}/{index_metric}/nodes/{node}"
+            ],
+            whole::stats
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: &[MANAGER, INDICES, AFTER, STATE],
+        endpoints: &[endpoint!(
+            "GET",
+            [
+                "/_cluster/state",
+                "/_cluster/state/{metric}",
+                "/_cluster/state/{metric}/{index}"
+            ],
+            cluster_state::state
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: &[&["timeout", "local", "breach"]],
         endpoints: &[
             endpoint!(
                 "GET",
@@ -64,7 +74,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
-        params: HEALTH,
+        params: &[HEALTH],
         endpoints: &[endpoint!(
             "GET",
             ["/_cluster/health", "/_cluster/health/{index}"],
@@ -73,47 +83,57 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
-        params: ADMIN,
-        endpoints: &[
-            endpoint!(
-                "GET",
-                ["/_cluster/settings"],
-                cluster_settings_endpoints::get
-            ),
-            endpoint!(
-                "PUT",
-                ["/_cluster/settings", "/_plugins/_query/settings"],
-                cluster_settings_endpoints::put
-            )
-            .takes("ClusterSettings"),
-        ],
+        params: &[MANAGER, &["flat_settings", "include_defaults", "local"]],
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_cluster/settings"],
+            cluster_settings_endpoints::get
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: &[CHANGE, &["flat_settings"]],
+        endpoints: &[endpoint!(
+            "PUT",
+            ["/_cluster/settings", "/_plugins/_query/settings"],
+            cluster_settings_endpoints::put
+        )
+        .takes("ClusterSettings")],
     },
     Group {
         class: "nodes",
-        params: NODES,
+        params: &[NODE_STATS],
+        endpoints: &[endpoint!(
+            "GET",
+            [
+                "/_nodes/stats",
+                "/_nodes/stats/{metric}",
+                "/_nodes/stats/{metric}/{index_metric}",
+                "/_nodes/{node}/stats",
+                "/_nodes/{node}/stats/{metric}",
+                "/_nodes/{node}/stats/{metric}/{index_metric}"
+            ],
+            node_stats::stats
+        )],
+    },
+    Group {
+        class: "nodes",
+        params: &[&["timeout", "flat_settings"]],
+        endpoints: &[endpoint!(
+            "GET",
+            [
+                "/_nodes",
+                "/_nodes/{node}",
+                "/_nodes/{node}/{metric}",
+                "/_nodes/{node}/info/{metric}"
+            ],
+            nodes::info
+        )],
+    },
+    Group {
+        class: "nodes",
+        params: &[&["timeout"]],
         endpoints: &[
-            endpoint!(
-                "GET",
-                [
-                    "/_nodes/stats",
-                    "/_nodes/stats/{metric}",
-                    "/_nodes/stats/{metric}/{index_metric}",
-                    "/_nodes/{node}/stats",
-                    "/_nodes/{node}/stats/{metric}",
-                    "/_nodes/{node}/stats/{metric}/{index_metric}"
-                ],
-                node_stats::stats
-            ),
-            endpoint!(
-                "GET",
-                [
-                    "/_nodes",
-                    "/_nodes/{node}",
-                    "/_nodes/{node}/{metric}",
-                    "/_nodes/{node}/info/{metric}"
-                ],
-                nodes::info
-            ),
             endpoint!(
                 "GET",
                 [
@@ -136,7 +156,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "nodes",
-        params: HOT_THREADS,
+        params: &[HOT_THREADS],
         endpoints: &[endpoint!(
             "GET",
             [
@@ -155,7 +175,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "knn",
-        params: READ,
+        params: &[INDICES, AFTER, &["timeout"]],
         endpoints: &[
             endpoint!(
                 "GET POST",
@@ -201,7 +221,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "knn",
-        params: SEARCH,
+        params: &[SEARCH],
         endpoints: &[endpoint!(
             "GET POST",
             ["/_plugins/_knn/models/_search"],
@@ -210,42 +230,70 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
-        params: ALLOCATION,
+        params: &[&["include_yes_decisions", "include_disk_info"]],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_cluster/allocation/explain"],
+            allocation::explain
+        )
+        .takes("AllocationExplain")],
+    },
+    Group {
+        class: "cluster",
+        params: &[CHANGE, &["dry_run", "explain", "retry_failed", "metric"]],
         endpoints: &[
-            endpoint!(
-                "GET POST",
-                ["/_cluster/allocation/explain"],
-                allocation::explain
-            )
-            .takes("AllocationExplain"),
             endpoint!("POST", ["/_cluster/reroute"], allocation::reroute).takes("Reroute"),
-            endpoint!("POST", ["/_cluster/voting_config_exclusions"], voting::add),
-            endpoint!(
-                "DELETE",
-                ["/_cluster/voting_config_exclusions"],
-                voting::clear
-            ),
-            endpoint!("GET", ["/_cluster/pending_tasks"], whole::pending_tasks),
-            endpoint!("GET", ["/_remote/info"], whole::remote_info),
-            endpoint!("GET", ["/_dangling"], whole::dangling),
         ],
     },
     Group {
         class: "cluster",
-        params: TASKS,
-        endpoints: &[
-            endpoint!("GET", ["/_tasks"], task_endpoints::list),
-            endpoint!("GET", ["/_tasks/{task}"], task_endpoints::get),
-            endpoint!(
-                "POST",
-                ["/_tasks/_cancel", "/_tasks/{task}/_cancel"],
-                task_endpoints::cancel
-            ),
-        ],
+        params: &[CHANGE, &["node_ids", "node_names"]],
+        endpoints: &[endpoint!(
+            "POST",
+            ["/_cluster/voting_config_exclusions"],
+            voting::add
+        )],
     },
     Group {
         class: "cluster",
-        params: &["requests_per_second", "group_by"],
+        params: &[&["wait_for_removal"]],
+        endpoints: &[endpoint!(
+            "DELETE",
+            ["/_cluster/voting_config_exclusions"],
+            voting::clear
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: &[MANAGER, &["local"]],
+        endpoints: &[endpoint!(
+            "GET",
+            ["/_cluster/pending_tasks"],
+            whole::pending_tasks
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: &[TASKS, &["detailed", "timeout"]],
+        endpoints: &[endpoint!("GET", ["/_tasks"], task_endpoints::list)],
+    },
+    Group {
+        class: "cluster",
+        params: &[&["timeout", "wait_for_completion"]],
+        endpoints: &[endpoint!("GET", ["/_tasks/{task}"], task_endpoints::get)],
+    },
+    Group {
+        class: "cluster",
+        params: &[TASKS],
+        endpoints: &[endpoint!(
+            "POST",
+            ["/_tasks/_cancel", "/_tasks/{task}/_cancel"],
+            task_endpoints::cancel
+        )],
+    },
+    Group {
+        class: "cluster",
+        params: &[&["requests_per_second", "group_by"]],
         endpoints: &[endpoint!(
             "POST",
             [
@@ -279,11 +327,16 @@ const HEALTH: &[&str] = &[
     "allow_no_indices",
 ];
 
-const NODES: &[&str] = &[
-    "timeout",
+const STATE: &[&str] = &[
+    "local",
     "flat_settings",
+    "wait_for_metadata_version",
+    "wait_for_timeout",
+];
+
+const NODE_STATS: &[&str] = &[
+    "timeout",
     "level",
-    "types",
     "groups",
     "fields",
     "completion_fields",
@@ -300,28 +353,11 @@ const HOT_THREADS: &[&str] = &[
     "timeout",
 ];
 
-const ALLOCATION: &[&str] = &[
-    "local",
-    "timeout",
-    "master_timeout",
-    "cluster_manager_timeout",
-    "include_yes_decisions",
-    "include_disk_info",
-    "dry_run",
-    "explain",
-    "retry_failed",
-    "metric",
-    "node_ids",
-    "node_names",
-    "wait_for_removal",
-];
-
+/// Which tasks are meant, and how they are shown.
 const TASKS: &[&str] = &[
     "nodes",
     "actions",
-    "detailed",
     "parent_task_id",
     "group_by",
-    "timeout",
     "wait_for_completion",
 ];

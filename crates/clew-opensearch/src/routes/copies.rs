@@ -1,12 +1,21 @@
 //! Copies of indexes, rollovers and data streams.
 
 use super::endpoint::{Group, endpoint};
+use super::params::{CHANGE, OF_OLD};
 use crate::indices::{data_streams, resize, rollover};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "resize",
-        params: RESIZE,
+        params: &[
+            CHANGE,
+            &[
+                "copy_settings",
+                "wait_for_active_shards",
+                "wait_for_completion",
+                "task_execution_timeout",
+            ],
+        ],
         endpoints: &[
             endpoint!("PUT POST", ["/{index}/_clone/{target}"], resize::clone).takes("Resize"),
             endpoint!("PUT POST", ["/{index}/_shrink/{target}"], resize::shrink).takes("Resize"),
@@ -15,7 +24,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "rollover",
-        params: ROLLOVER,
+        params: &[CHANGE, &["dry_run", "wait_for_active_shards"], OF_OLD],
         endpoints: &[endpoint!(
             "POST",
             ["/{index}/_rollover", "/{index}/_rollover/{new_index}"],
@@ -25,7 +34,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "data_stream",
-        params: STREAMS,
+        params: &[],
         endpoints: &[
             endpoint!("PUT", ["/_data_stream/{name}"], data_streams::create),
             endpoint!(
@@ -41,30 +50,4 @@ pub(super) const GROUPS: &[Group] = &[
             ),
         ],
     },
-];
-
-const RESIZE: &[&str] = &[
-    "copy_settings",
-    "master_timeout",
-    "cluster_manager_timeout",
-    "timeout",
-    "wait_for_active_shards",
-    "wait_for_completion",
-    "task_execution_timeout",
-];
-
-const ROLLOVER: &[&str] = &[
-    "dry_run",
-    "master_timeout",
-    "cluster_manager_timeout",
-    "timeout",
-    "wait_for_active_shards",
-    "include_type_name",
-];
-
-const STREAMS: &[&str] = &[
-    "master_timeout",
-    "cluster_manager_timeout",
-    "timeout",
-    "expand_wildcards",
 ];

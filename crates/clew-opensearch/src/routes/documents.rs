@@ -7,7 +7,7 @@ use crate::http::params::of_worded_queries;
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "bulk",
-        params: WRITE,
+        params: &[SHARDS, SHOWN, &["pipeline", "require_alias", "batch_size"]],
         endpoints: &[
             endpoint!("POST PUT", ["/_bulk", "/{index}/_bulk"], bulk::bulk)
                 .ends_itself("indices:data/write/bulk")
@@ -16,7 +16,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "write",
-        params: WRITE,
+        params: &[SHARDS, STATE, &["op_type", "pipeline", "require_alias"]],
         endpoints: &[
             endpoint!("POST", ["/{index}/_doc"], document_write::index).takes("Document"),
             endpoint!("PUT POST", ["/{index}/_doc/{id}"], document_write::index).takes("Document"),
@@ -26,23 +26,51 @@ pub(super) const GROUPS: &[Group] = &[
                 document_write::create
             )
             .takes("Document"),
-            endpoint!("DELETE", ["/{index}/_doc/{id}"], document_write::delete),
         ],
     },
     Group {
         class: "write",
-        params: UPDATE,
+        params: &[SHARDS, STATE],
+        endpoints: &[endpoint!(
+            "DELETE",
+            ["/{index}/_doc/{id}"],
+            document_write::delete
+        )],
+    },
+    Group {
+        class: "write",
+        // An update goes through no pipeline but those of its index.
+        params: &[
+            SHARDS,
+            STATE,
+            SHOWN,
+            &["doc_as_upsert", "require_alias", "retry_on_conflict"],
+        ],
         endpoints: &[
             endpoint!("POST", ["/{index}/_update/{id}"], document_write::update).takes("Update"),
         ],
     },
     Group {
         class: "get",
-        params: GET_DOCUMENT,
+        params: &[READ, SHOWN, &["stored_fields", "version", "version_type"]],
         endpoints: &[
             endpoint!("GET", ["/{index}/_doc/{id}"], document::get),
             endpoint!("HEAD", ["/{index}/_doc/{id}"], document::get),
-            endpoint!("GET HEAD", ["/{index}/_source/{id}"], document::source),
+        ],
+    },
+    Group {
+        class: "get",
+        params: &[READ, SHOWN],
+        endpoints: &[endpoint!(
+            "GET HEAD",
+            ["/{index}/_source/{id}"],
+            document::source
+        )],
+    },
+    Group {
+        class: "get",
+        params: &[READ, SHOWN, &["stored_fields"]],
+        endpoints: &[
             endpoint!("GET POST", ["/_mget", "/{index}/_mget"], mget::mget)
                 .takes_long("indices:data/read/mget")
                 .takes("MultiGet"),
@@ -50,7 +78,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "write",
-        params: DELETE_BY_QUERY,
+        params: &[DELETE_BY_QUERY],
         endpoints: &[
             endpoint!("POST", ["/{index}/_delete_by_query"], by_query::delete)
                 .ends_itself("indices:data/write/delete/byquery")
@@ -59,7 +87,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "write",
-        params: UPDATE_BY_QUERY,
+        params: &[UPDATE_BY_QUERY],
         endpoints: &[
             endpoint!("POST", ["/{index}/_update_by_query"], by_query::update)
                 .ends_itself("indices:data/write/update/byquery")
@@ -68,69 +96,24 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "write",
-        params: REINDEX,
+        params: &[REINDEX],
         endpoints: &[endpoint!("POST", ["/_reindex"], by_query::reindex)
             .ends_itself("indices:data/write/reindex")
             .takes("Reindex")],
     },
 ];
 
-const WRITE: &[&str] = &[
-    "refresh",
-    "routing",
-    "timeout",
-    "if_seq_no",
-    "if_primary_term",
-    "op_type",
-    "pipeline",
-    "require_alias",
-    "wait_for_active_shards",
-    "version",
-    "version_type",
-    "_source",
-    "_source_includes",
-    "_source_excludes",
-    "retry_on_conflict",
-    "type",
-    "lang",
-    "batch_size",
-    "require_data_stream",
-    "include_source_on_error",
-];
+/// What every write takes.
+const SHARDS: &[&str] = &["refresh", "routing", "timeout", "wait_for_active_shards"];
 
-/// An update goes through no pipeline but those of its index.
-const UPDATE: &[&str] = &[
-    "refresh",
-    "routing",
-    "timeout",
-    "if_seq_no",
-    "if_primary_term",
-    "doc_as_upsert",
-    "require_alias",
-    "wait_for_active_shards",
-    "version",
-    "version_type",
-    "_source",
-    "_source_includes",
-    "_source_excludes",
-    "retry_on_conflict",
-    "lang",
-    "include_source_on_error",
-];
+/// What state a document is to be in that is written.
+const STATE: &[&str] = &["if_seq_no", "if_primary_term", "version", "version_type"];
 
-const GET_DOCUMENT: &[&str] = &[
-    "after_glsn",
-    "routing",
-    "preference",
-    "realtime",
-    "refresh",
-    "stored_fields",
-    "version",
-    "version_type",
-    "_source",
-    "_source_includes",
-    "_source_excludes",
-];
+/// What of a document is shown.
+const SHOWN: &[&str] = &["_source", "_source_includes", "_source_excludes"];
+
+/// How a document is read.
+const READ: &[&str] = &["after_glsn", "routing", "preference", "realtime", "refresh"];
 
 /// What every write by query takes, and more.
 macro_rules! of_writes_by_query {
@@ -148,7 +131,6 @@ macro_rules! of_writes_by_query {
             "wait_for_active_shards",
             "wait_for_completion",
             "requests_per_second",
-            "require_alias",
             "routing",
             "preference",
             "request_cache",

@@ -18,8 +18,8 @@ pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + 
 pub struct Group {
     /// The class under which metrics count them.
     pub class: &'static str,
-    /// The URI parameters they take, beside the common ones.
-    pub params: &'static [&'static str],
+    /// The URI parameters they take, beside the common ones: lists of them.
+    pub params: &'static [&'static [&'static str]],
     /// The endpoints.
     pub endpoints: &'static [Endpoint],
 }

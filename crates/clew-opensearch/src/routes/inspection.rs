@@ -1,7 +1,7 @@
 //! What looks into queries, texts and terms, and searches that are kept as templates.
 
 use super::endpoint::{Group, endpoint};
-use super::params::SEARCH;
+use super::params::{AFTER, OF_SEVERAL, SEARCH};
 use crate::documents::term_vectors;
 use crate::http::params::of_worded_queries;
 use crate::indices::analyze;
@@ -11,7 +11,7 @@ use crate::search::validate;
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "search",
-        params: VALIDATE,
+        params: &[VALIDATE],
         endpoints: &[endpoint!(
             "GET POST",
             ["/_validate/query", "/{index}/_validate/query"],
@@ -22,7 +22,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: EXPLAIN,
+        params: &[EXPLAIN],
         endpoints: &[endpoint!(
             "GET POST",
             ["/{index}/_explain/{id}"],
@@ -33,7 +33,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: ANALYZE,
+        params: &[ANALYZE],
         endpoints: &[endpoint!(
             "GET POST",
             ["/_analyze", "/{index}/_analyze"],
@@ -44,7 +44,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: TERM_VECTORS,
+        params: &[TERM_VECTORS],
         endpoints: &[
             endpoint!(
                 "GET POST",
@@ -64,29 +64,35 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: SEARCH,
-        endpoints: &[
-            endpoint!(
-                "GET POST",
-                ["/_search/template", "/{index}/_search/template"],
-                search::search_template
-            )
-            .takes_long("indices:data/read/search/template")
-            .takes("SearchTemplate"),
-            endpoint!(
-                "GET POST",
-                ["/_render/template", "/_render/template/{id}"],
-                search::render_template
-            )
-            .takes("SearchTemplate"),
-            endpoint!(
-                "GET POST",
-                ["/_msearch/template", "/{index}/_msearch/template"],
-                search::msearch_template
-            )
-            .takes_long("indices:data/read/msearch/template")
-            .takes_lines(),
-        ],
+        params: &[SEARCH],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_search/template", "/{index}/_search/template"],
+            search::search_template
+        )
+        .takes_long("indices:data/read/search/template")
+        .takes("SearchTemplate")],
+    },
+    Group {
+        class: "search",
+        params: &[],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_render/template", "/_render/template/{id}"],
+            search::render_template
+        )
+        .takes("SearchTemplate")],
+    },
+    Group {
+        class: "search",
+        params: &[AFTER, OF_SEVERAL],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_msearch/template", "/{index}/_msearch/template"],
+            search::msearch_template
+        )
+        .takes_long("indices:data/read/msearch/template")
+        .takes_lines()],
     },
 ];
 

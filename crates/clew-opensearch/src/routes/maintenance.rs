@@ -1,13 +1,13 @@
 //! What keeps indexes in order, and their figures.
 
 use super::endpoint::{Group, endpoint};
-use super::params::MAINTENANCE;
+use super::params::{AFTER, INDICES};
 use crate::indices::{index_recovery, maintenance, segments, stats, verify};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "maintenance",
-        params: MAINTENANCE,
+        params: &[INDICES],
         endpoints: &[
             endpoint!(
                 "GET POST",
@@ -16,33 +16,44 @@ pub(super) const GROUPS: &[Group] = &[
             ),
             endpoint!(
                 "GET POST",
-                ["/_flush", "/{index}/_flush"],
-                maintenance::flush
-            ),
-            endpoint!(
-                "POST",
-                ["/_cache/clear", "/{index}/_cache/clear"],
-                maintenance::clear_cache
-            ),
-            endpoint!(
-                "POST",
-                ["/_forcemerge", "/{index}/_forcemerge"],
-                maintenance::force_merge
+                ["/_flush/synced", "/{index}/_flush/synced"],
+                maintenance::synced_flush
             ),
         ],
     },
     Group {
         class: "maintenance",
-        params: SYNCED_FLUSH,
+        params: &[INDICES, &["force", "wait_if_ongoing"]],
         endpoints: &[endpoint!(
             "GET POST",
-            ["/_flush/synced", "/{index}/_flush/synced"],
-            maintenance::synced_flush
+            ["/_flush", "/{index}/_flush"],
+            maintenance::flush
+        )],
+    },
+    Group {
+        class: "maintenance",
+        params: &[
+            INDICES,
+            &["fielddata", "fields", "file", "query", "request"],
+        ],
+        endpoints: &[endpoint!(
+            "POST",
+            ["/_cache/clear", "/{index}/_cache/clear"],
+            maintenance::clear_cache
+        )],
+    },
+    Group {
+        class: "maintenance",
+        params: &[INDICES, MERGE],
+        endpoints: &[endpoint!(
+            "POST",
+            ["/_forcemerge", "/{index}/_forcemerge"],
+            maintenance::force_merge
         )],
     },
     Group {
         class: "verify",
-        params: verify::PARAMS,
+        params: &[verify::PARAMS],
         endpoints: &[endpoint!(
             "POST",
             ["/_verify", "/{index}/_verify"],
@@ -51,7 +62,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "stats",
-        params: STATS,
+        params: &[INDICES, AFTER, STATS],
         endpoints: &[endpoint!(
             "GET",
             [
@@ -65,7 +76,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "index_admin",
-        params: RECOVERY,
+        params: &[INDICES, &["detailed", "active_only"]],
         endpoints: &[endpoint!(
             "GET",
             ["/_recovery", "/{index}/_recovery"],
@@ -74,7 +85,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "stats",
-        params: SEGMENTS,
+        params: &[INDICES, AFTER, &["verbose"]],
         endpoints: &[endpoint!(
             "GET",
             ["/_segments", "/{index}/_segments"],
@@ -83,11 +94,12 @@ pub(super) const GROUPS: &[Group] = &[
     },
 ];
 
-const SYNCED_FLUSH: &[&str] = &[
-    "allow_no_indices",
-    "expand_wildcards",
-    "ignore_unavailable",
-    "ignore_throttled",
+const MERGE: &[&str] = &[
+    "flush",
+    "max_num_segments",
+    "only_expunge_deletes",
+    "primary_only",
+    "wait_for_completion",
 ];
 
 const STATS: &[&str] = &[
@@ -96,31 +108,7 @@ const STATS: &[&str] = &[
     "fields",
     "completion_fields",
     "fielddata_fields",
-    "types",
     "include_segment_file_sizes",
     "include_unloaded_segments",
     "forbid_closed_indices",
-    "expand_wildcards",
-    "after_glsn",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "allow_no_indices",
-];
-
-const SEGMENTS: &[&str] = &[
-    "verbose",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "allow_no_indices",
-    "expand_wildcards",
-    "after_glsn",
-];
-
-const RECOVERY: &[&str] = &[
-    "detailed",
-    "active_only",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "allow_no_indices",
-    "expand_wildcards",
 ];

@@ -12,67 +12,25 @@ pub(crate) const COMMON_PARAMS: &[&str] = &[
     "request_timeout",
 ];
 
-/// What shows something takes.
-pub(super) const READ: &[&str] = &[
-    "wait_for_metadata_version",
-    "wait_for_timeout",
-    "wait_for_completion",
-    "after_glsn",
-    "allow_no_indices",
-    "expand_wildcards",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "local",
-    "flat_settings",
-    "include_defaults",
-    "include_type_name",
-    "timeout",
-    "name",
-    "features",
-    "master_timeout",
-    "cluster_manager_timeout",
-];
+/// How long the cluster's manager is waited for.
+pub(super) const MANAGER: &[&str] = &["master_timeout", "cluster_manager_timeout"];
 
 /// What changes indexes or the cluster takes.
-pub(super) const ADMIN: &[&str] = &[
-    "master_timeout",
-    "cluster_manager_timeout",
-    "timeout",
-    "wait_for_active_shards",
-    "include_type_name",
-    "write_index_only",
-    "preserve_existing",
+pub(super) const CHANGE: &[&str] = &["master_timeout", "cluster_manager_timeout", "timeout"];
+
+/// Which indexes a name means.
+pub(super) const INDICES: &[&str] = &[
     "allow_no_indices",
     "expand_wildcards",
     "ignore_unavailable",
     "ignore_throttled",
-    "flat_settings",
-    "include_defaults",
-    "local",
-    "wait_for_completion",
-    "task_execution_timeout",
 ];
 
-/// What keeps indexes in order takes.
-pub(super) const MAINTENANCE: &[&str] = &[
-    "allow_no_indices",
-    "expand_wildcards",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "force",
-    "wait_if_ongoing",
-    "max_num_segments",
-    "only_expunge_deletes",
-    "flush",
-    "wait_for_completion",
-    "primary_only",
-    "only_ancient_segments",
-    "fielddata",
-    "fields",
-    "query",
-    "request",
-    "file",
-];
+/// What is shown of indexes once they have reached a position.
+pub(super) const AFTER: &[&str] = &["after_glsn"];
+
+/// What clients of old say, and what says nothing any more.
+pub(super) const OF_OLD: &[&str] = &["include_type_name"];
 
 /// What every search takes, and more.
 macro_rules! of_searches {
@@ -129,6 +87,23 @@ pub(super) const SEARCH: &[&str] = of_searches![
     "max_concurrent_searches",
     "phase_took",
     "cancel_after_time_interval"
+];
+
+/// Several searches together take.
+pub(super) const OF_SEVERAL: &[&str] = &[
+    "ccs_minimize_roundtrips",
+    "max_concurrent_searches",
+    "rest_total_hits_as_int",
+    "routing",
+    "search_type",
+    "typed_keys",
+];
+
+/// What several searches take for each of them.
+pub(super) const OF_EACH: &[&str] = &[
+    "cancel_after_time_interval",
+    "max_concurrent_shard_requests",
+    "pre_filter_shard_size",
 ];
 
 /// An asynchronous search takes.

@@ -1,48 +1,60 @@
 //! Pipelines for documents and searches, and scripts.
 
 use super::endpoint::{Group, endpoint};
-use super::params::ADMIN;
+use super::params::{CHANGE, MANAGER};
 use crate::ingest;
 use crate::search::{scripts, search_pipeline, tried_script};
 
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "cluster",
-        params: ADMIN,
+        params: &[CHANGE],
         endpoints: &[
             endpoint!("PUT", ["/_search/pipeline/{id}"], search_pipeline::put)
                 .takes("SearchPipeline"),
-            endpoint!(
-                "GET",
-                ["/_search/pipeline", "/_search/pipeline/{id}"],
-                search_pipeline::get
-            ),
             endpoint!(
                 "DELETE",
                 ["/_search/pipeline/{id}"],
                 search_pipeline::delete
             ),
-            endpoint!(
-                "GET POST",
-                ["/_scripts/painless/_execute"],
-                tried_script::execute
-            ),
-            endpoint!("GET", ["/_scripts/{id}"], scripts::get),
             endpoint!("DELETE", ["/_scripts/{id}"], scripts::delete),
-            endpoint!("GET", ["/_script_context"], scripts::contexts),
-            endpoint!("GET", ["/_script_language"], scripts::languages),
             endpoint!("PUT", ["/_ingest/pipeline/{id}"], ingest::put).takes("IngestPipeline"),
-            endpoint!(
-                "GET",
-                ["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
-                ingest::get
-            ),
             endpoint!("DELETE", ["/_ingest/pipeline/{id}"], ingest::delete),
         ],
     },
     Group {
         class: "cluster",
-        params: &["context"],
+        params: &[MANAGER],
+        endpoints: &[
+            endpoint!(
+                "GET",
+                ["/_search/pipeline", "/_search/pipeline/{id}"],
+                search_pipeline::get
+            ),
+            endpoint!("GET", ["/_scripts/{id}"], scripts::get),
+            endpoint!(
+                "GET",
+                ["/_ingest/pipeline", "/_ingest/pipeline/{id}"],
+                ingest::get
+            ),
+        ],
+    },
+    Group {
+        class: "cluster",
+        params: &[],
+        endpoints: &[
+            endpoint!(
+                "GET POST",
+                ["/_scripts/painless/_execute"],
+                tried_script::execute
+            ),
+            endpoint!("GET", ["/_script_context"], scripts::contexts),
+            endpoint!("GET", ["/_script_language"], scripts::languages),
+        ],
+    },
+    Group {
+        class: "cluster",
+        params: &[&["context"]],
         endpoints: &[endpoint!(
             "GET",
             ["/_scripts/painless/_context"],
@@ -51,7 +63,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
-        params: STORED_SCRIPT,
+        params: &[CHANGE, &["context"]],
         endpoints: &[endpoint!(
             "PUT POST",
             ["/_scripts/{id}", "/_scripts/{id}/{context}"],
@@ -61,7 +73,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
-        params: &["s"],
+        params: &[&["s"]],
         endpoints: &[endpoint!(
             "GET",
             ["/_ingest/processor/grok"],
@@ -70,7 +82,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "cluster",
-        params: &["verbose"],
+        params: &[&["verbose"]],
         endpoints: &[endpoint!(
             "GET POST",
             [
@@ -82,11 +94,4 @@ pub(super) const GROUPS: &[Group] = &[
         .takes_long("cluster:admin/ingest/pipeline/simulate")
         .takes("IngestSimulate")],
     },
-];
-
-const STORED_SCRIPT: &[&str] = &[
-    "context",
-    "master_timeout",
-    "cluster_manager_timeout",
-    "timeout",
 ];

@@ -1,7 +1,7 @@
 //! Searches, and searches over several requests.
 
 use super::endpoint::{Group, endpoint};
-use super::params::{ASYNCHRONOUS_SEARCH, SEARCH};
+use super::params::{AFTER, ASYNCHRONOUS_SEARCH, INDICES, OF_EACH, OF_SEVERAL, SEARCH};
 use crate::http::params::of_worded_queries;
 use crate::indices::field_caps;
 use crate::live::{changes, recall};
@@ -10,7 +10,7 @@ use crate::search;
 pub(super) const GROUPS: &[Group] = &[
     Group {
         class: "search",
-        params: FIELD_CAPS,
+        params: &[FIELD_CAPS],
         endpoints: &[endpoint!(
             "GET POST",
             ["/_field_caps", "/{index}/_field_caps"],
@@ -21,23 +21,27 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: SEARCH,
+        params: &[SEARCH],
         endpoints: &[
             endpoint!("GET POST", ["/_search", "/{index}/_search"], search::search)
                 .takes_long("indices:data/read/search")
                 .takes("Search"),
-            endpoint!(
-                "GET POST",
-                ["/_msearch", "/{index}/_msearch"],
-                search::msearch
-            )
-            .takes_long("indices:data/read/msearch")
-            .takes_lines(),
         ],
     },
     Group {
         class: "search",
-        params: COUNT,
+        params: &[INDICES, AFTER, OF_SEVERAL, OF_EACH],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_msearch", "/{index}/_msearch"],
+            search::msearch
+        )
+        .takes_long("indices:data/read/msearch")
+        .takes_lines()],
+    },
+    Group {
+        class: "search",
+        params: &[COUNT],
         endpoints: &[
             endpoint!("GET POST", ["/_count", "/{index}/_count"], search::count)
                 .takes_long("indices:data/read/search")
@@ -46,7 +50,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: RANK_EVAL,
+        params: &[RANK_EVAL],
         endpoints: &[endpoint!(
             "GET POST",
             ["/_rank_eval", "/{index}/_rank_eval"],
@@ -56,32 +60,38 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: SCROLL,
-        endpoints: &[
-            endpoint!(
-                "GET POST",
-                ["/_search/scroll", "/_search/scroll/{scroll_id}"],
-                search::next_page
-            )
-            .takes_long("indices:data/read/scroll")
-            .takes("Scroll"),
-            endpoint!(
-                "DELETE",
-                ["/_search/scroll", "/_search/scroll/{scroll_id}"],
-                search::clear_scroll
-            )
-            .takes("ClearScroll"),
-        ],
+        params: &[&["scroll", "scroll_id", "rest_total_hits_as_int"]],
+        endpoints: &[endpoint!(
+            "GET POST",
+            ["/_search/scroll", "/_search/scroll/{scroll_id}"],
+            search::next_page
+        )
+        .takes_long("indices:data/read/scroll")
+        .takes("Scroll")],
     },
     Group {
         class: "search",
-        params: PIT,
+        params: &[&["scroll_id"]],
+        endpoints: &[endpoint!(
+            "DELETE",
+            ["/_search/scroll", "/_search/scroll/{scroll_id}"],
+            search::clear_scroll
+        )
+        .takes("ClearScroll")],
+    },
+    Group {
+        class: "search",
+        params: &[INDICES, AFTER, PIT],
+        endpoints: &[endpoint!(
+            "POST",
+            ["/{index}/_search/point_in_time"],
+            search::create_pit
+        )],
+    },
+    Group {
+        class: "search",
+        params: &[],
         endpoints: &[
-            endpoint!(
-                "POST",
-                ["/{index}/_search/point_in_time"],
-                search::create_pit
-            ),
             endpoint!("GET", ["/_search/point_in_time/_all"], search::list_pits),
             endpoint!(
                 "DELETE",
@@ -93,7 +103,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: ASYNCHRONOUS_SEARCH,
+        params: &[ASYNCHRONOUS_SEARCH],
         endpoints: &[endpoint!(
             "POST",
             [
@@ -108,7 +118,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "search",
-        params: ASYNCHRONOUS_RESULTS,
+        params: &[ASYNCHRONOUS_RESULTS],
         endpoints: &[
             endpoint!(
                 "GET",
@@ -140,17 +150,17 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         class: "changes",
-        params: changes::PARAMS,
+        params: &[changes::PARAMS],
         endpoints: &[endpoint!("GET", ["/{index}/_changes"], changes::page)],
     },
     Group {
         class: "tail",
-        params: changes::TAIL_PARAMS,
+        params: &[changes::TAIL_PARAMS],
         endpoints: &[endpoint!("GET POST", ["/{index}/_tail"], changes::tail).takes("Count")],
     },
     Group {
         class: "recall",
-        params: recall::PARAMS,
+        params: &[recall::PARAMS],
         endpoints: &[endpoint!("GET", ["/{index}/_recall"], recall::measure)
             .takes_long("indices:data/read/recall")],
     },
@@ -187,13 +197,6 @@ const RANK_EVAL: &[&str] = &[
     "after_glsn",
 ];
 
-const SCROLL: &[&str] = &[
-    "scroll",
-    "scroll_id",
-    "rest_total_hits_as_int",
-    "typed_keys",
-];
-
 const ASYNCHRONOUS_RESULTS: &[&str] = &[
     "wait_for_completion_timeout",
     "keep_alive",
@@ -202,13 +205,8 @@ const ASYNCHRONOUS_RESULTS: &[&str] = &[
 ];
 
 const PIT: &[&str] = &[
-    "after_glsn",
     "keep_alive",
     "allow_partial_pit_creation",
-    "expand_wildcards",
-    "ignore_unavailable",
-    "ignore_throttled",
-    "allow_no_indices",
     "preference",
     "routing",
 ];

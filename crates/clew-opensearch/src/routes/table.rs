@@ -20,7 +20,7 @@ pub(crate) struct Route {
     /// The path with the names of its values.
     pub(crate) pattern: &'static str,
     pub(crate) class: &'static str,
-    pub(crate) params: &'static [&'static str],
+    pub(crate) params: &'static [&'static [&'static str]],
     /// Whether it is for indexes: they stand in the path, or among the parameters.
     pub(crate) takes_index: bool,
     /// What a request is called while it is answered, where that may take long.

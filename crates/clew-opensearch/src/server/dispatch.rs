@@ -193,8 +193,11 @@ async fn run(
     } else {
         &[]
     };
-    let known = [COMMON_PARAMS, body_params, index_param, found.route.params];
-    params.refuse_unknown(head.uri.path(), &known)?;
+    if !params.is_empty() {
+        let of_all: &[&[&str]] = &[COMMON_PARAMS, body_params, index_param];
+        let known = [of_all, found.route.params];
+        params.refuse_unknown(head.uri.path(), &known.concat())?;
+    }
     found.route.asked.add_one();
     check_common(&params)?;
     let mut body = body?;
@@ -289,14 +292,14 @@ impl Drop for AbortOnDrop {
 }
 
 /// After what time a search is cancelled, by what it says itself or the cluster's settings say.
-fn cancel_after(call: &Call, known: &[&str]) -> Result<Option<Duration>, ApiError> {
+fn cancel_after(call: &Call, known: &[&[&str]]) -> Result<Option<Duration>, ApiError> {
     let name = "cancel_after_time_interval";
     // Where it is not known it was refused.
     if call.params.has(name) {
         return call.params.time(name);
     }
     let usual = call.api.cluster_settings.search_times().cancel_after;
-    Ok(usual.filter(|_| known.contains(&name)))
+    Ok(usual.filter(|_| known.iter().any(|list| list.contains(&name))))
 }
 
 /// Parameters that mean the same wherever they are taken are checked also where nothing hangs on

@@ -133,7 +133,8 @@ fn path_names(path: &str) -> impl Iterator<Item = &str> {
 }
 
 fn uri_names(group: &Group) -> BTreeSet<&'static str> {
-    COMMON_PARAMS.iter().chain(group.params).copied().collect()
+    let own = group.params.iter().copied().flatten();
+    COMMON_PARAMS.iter().chain(own).copied().collect()
 }
 
 /// A parameter of a kind that is not listed is text.
