@@ -9,6 +9,8 @@ use crate::{error_type, merge, reason, try_mapping};
 const FIXED: &[(&str, &str, &str)] = &[
     (r#"{"type": "binary"}"#, r#"{"type": "binary", "doc_values": true}"#, "[doc_values] from [false] to [true]"),
     (r#"{"type": "token_count", "analyzer": "standard"}"#, r#"{"type": "token_count", "analyzer": "standard", "enable_position_increments": false}"#, "[enable_position_increments] from [true] to [false]"),
+    (r#"{"type": "text"}"#, r#"{"type": "text", "analyzer": "standard"}"#, "[analyzer] from [default] to [standard]"),
+    (r#"{"type": "text", "analyzer": "standard"}"#, r#"{"type": "text"}"#, "[analyzer] from [standard] to [default]"),
     (r#"{"type": "search_as_you_type"}"#, r#"{"type": "search_as_you_type", "max_shingle_size": 2}"#, "[max_shingle_size] from [3] to [2]"),
     (r#"{"type": "rank_feature"}"#, r#"{"type": "rank_feature", "positive_score_impact": false}"#, "[positive_score_impact] from [true] to [false]"),
     (r#"{"type": "completion"}"#, r#"{"type": "completion", "preserve_position_increments": false}"#, "[preserve_position_increments] from [true] to [false]"),

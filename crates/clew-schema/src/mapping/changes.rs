@@ -141,21 +141,16 @@ impl ChangesFound {
             return;
         };
         let both = [&field.settings, &definition.settings];
-        if shown_name(from) != shown_name(to) {
-            let usual = field.analysis.default_analyzer();
-            let named = |analyzer: &String, settings: &FieldSettings| {
-                let said = settings.shown.get("analyzer");
-                let is_said = said.is_some_and(|name| name != "default") || *analyzer != usual;
-                let name = if is_said {
-                    shown_name(analyzer)
-                } else {
-                    "default"
-                };
-                Some(name.to_string())
-            };
-            let (from, to) = (named(from, both[0]), named(to, both[1]));
-            self.compare(FieldParameter::Analyzer, from, to);
-        }
+        // By name: the index's own one is another than that of the same kind, as in OpenSearch.
+        let usual = field.analysis.default_analyzer();
+        let named = |analyzer: &str, settings: &FieldSettings| match settings.shown.get("analyzer")
+        {
+            Some(said) => text_of(said),
+            None if shown_name(analyzer) == shown_name(&usual) => "default".to_string(),
+            None => shown_name(analyzer).to_string(),
+        };
+        let (from, to) = (named(from, both[0]), named(to, both[1]));
+        self.texts(FieldParameter::Analyzer, &from, &to);
         if let (
             TextStyle::AsYouType { neighbours: was },
             TextStyle::AsYouType { neighbours: now },
