@@ -251,6 +251,11 @@ class TestSnapshots(ClewTest):
         self.client.snapshot.restore(**restore)
         self.assertEqual(self.client.count(index="docs")["count"], 30)
 
+    def test_none_are_running_in_a_repository_that_there_is_not(self):
+        self.assertEqual(self.client.snapshot.status(repository="none"), {"snapshots": []})
+        with self.refused(404, "repository_missing_exception", "[none] missing"):
+            self.client.snapshot.status(repository="none", snapshot="s")
+
     def test_names_and_places_are_checked(self):
         self.take()
         with self.refused(400, "invalid_snapshot_name_exception", "already exists"):

@@ -87,7 +87,7 @@ fn named_copy(call: &Call, members: &Map<String, Value>) -> Result<Copy, ApiErro
     }
     if !primary && replicas(&index) == 0 {
         return Err(ApiError::illegal_argument(format!(
-            "unable to find any replica of shard [{shard}] of [{}]",
+            "unable to find any shards to explain [ClusterAllocationExplainRequest[index={},shard={shard},primary?=false,includeYesDecisions?=false] in the routing table",
             index.name()
         )));
     }

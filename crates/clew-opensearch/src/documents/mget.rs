@@ -115,7 +115,7 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
             "ids" => {
                 for id in items {
                     go_on()?;
-                    if id.is_object() || id.is_array() {
+                    if id.is_null() || id.is_object() || id.is_array() {
                         let reason = "ids array element should only contain ids";
                         return Err(ApiError::illegal_argument(reason));
                     }
@@ -164,7 +164,11 @@ fn check_names(specs: &[GetSpec]) -> Result<(), ApiError> {
 
 fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
     let (mut spec, mut is_asked) = (base.clone(), true);
-    for (key, value) in item.as_object().into_iter().flatten() {
+    let Value::Object(members) = item else {
+        let reason = "docs array element should include an object";
+        return Err(ApiError::illegal_argument(reason));
+    };
+    for (key, value) in members {
         // Clients that write down all they know write what they were not told as nothing.
         if value.is_null() {
             continue;
@@ -173,6 +177,10 @@ fn spec_of(item: &Value, base: &GetSpec) -> Result<GetSpec, ApiError> {
             "_index" => spec.index = text(value)?,
             "_id" => spec.id = text(value)?,
             "routing" => spec.routing = Some(text(value)?),
+            "_source" if value.is_number() => {
+                let reason = "illegal type for _source: [VALUE_NUMBER]";
+                return Err(ApiError::bad_request("parse_exception", reason));
+            }
             "_source" => spec.source = Arc::new(SourceFilter::from_json(value)?),
             "stored_fields" => spec.want_stored(value)?,
             "version" => spec.version = version(value)?,
@@ -210,13 +218,10 @@ fn version(value: &Value) -> Result<Option<u64>, ApiError> {
 
 fn text(value: &Value) -> Result<String, ApiError> {
     match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-            Err(ApiError::bad_request(
-                "parsing_exception",
-                "expected a string for [_id] or [_index]",
-            ))
-        }
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => Ok(text_of(value)),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(ApiError::bad_request(
+            "parsing_exception",
+            "expected a string for [_id] or [_index]",
+        )),
     }
 }

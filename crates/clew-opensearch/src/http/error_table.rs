@@ -53,9 +53,7 @@ impl From<&EngineError> for ApiError {
             EngineError::InvalidIndexName { index, .. } => named("invalid_index_name_exception")
                 .with("index", index.as_str())
                 .with("index_uuid", "_na_"),
-            EngineError::InvalidAliasName { alias, .. } => named("invalid_alias_name_exception")
-                .with("index", alias.as_str())
-                .with("index_uuid", "_na_"),
+            EngineError::InvalidAliasName { .. } => named("invalid_alias_name_exception"),
             EngineError::AliasIsIndex { alias, uuid } => named("invalid_alias_name_exception")
                 .with("index", alias.as_str())
                 .with("index_uuid", uuid.as_str()),

@@ -134,7 +134,9 @@ pub(crate) async fn get(call: Call) -> Result<Reply, ApiError> {
 pub(crate) async fn delete(call: Call) -> Result<Reply, ApiError> {
     let id = call.path_required("id")?.to_string();
     if stored(&call, &id).is_none() {
-        return Err(missing(&id));
+        let reason = format!("stored script [{id}] does not exist and cannot be deleted");
+        let cause = Cause::new("resource_not_found_exception", reason);
+        return Err(ApiError::new(StatusCode::NOT_FOUND, cause));
     }
     let glsn = call
         .changing(move |_| Ok(vec![DefinitionChange::remove(KIND, &id)]))

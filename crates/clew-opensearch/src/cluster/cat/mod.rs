@@ -91,12 +91,12 @@ const HEALTH: &[Column] = &[
     number(
         "relo",
         &["r", "shards.relocating", "shardsRelocating"],
-        "number of relocating shards",
+        "number of relocating nodes",
     ),
     number(
         "init",
         &["i", "shards.initializing", "shardsInitializing"],
-        "number of initializing shards",
+        "number of initializing nodes",
     ),
     number(
         "unassign",

@@ -12,7 +12,7 @@ use crate::state::call::Call;
 
 const SEGMENTS: &[Column] = &[
     text("index", &["i", "idx"], "index name"),
-    number("shard", &["s", "sh"], "shard name"),
+    text("shard", &["s", "sh"], "shard name"),
     text(
         "prirep",
         &["p", "pr", "primaryOrReplica"],

@@ -16,7 +16,7 @@ use crate::state::call::Call;
 
 const PLACE: &[Column] = &[
     text("index", &["i", "idx"], "index name"),
-    number("shard", &["s", "sh"], "shard name"),
+    text("shard", &["s", "sh"], "shard name"),
     text(
         "prirep",
         &["p", "pr", "primaryOrReplica"],

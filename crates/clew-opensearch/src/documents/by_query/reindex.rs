@@ -14,7 +14,6 @@ use super::spec::{
 };
 use super::speed::Speed;
 use super::start;
-use crate::documents::write_reply::Refresh;
 use crate::dsl::{self, DslError, Field};
 use crate::http::error::ApiError;
 use crate::http::place::Spot;
@@ -73,7 +72,7 @@ pub(crate) async fn reindex(call: Call) -> Result<Reply, ApiError> {
         pipeline: asked.target.pipeline.clone(),
         script: asked.script,
         proceed: asked.proceed,
-        refresh: Refresh::from_call(&call)?,
+        refresh: call.params.flag("refresh", false)?,
         speed,
         description: format!(
             "reindex from {from}[{}] to [{}]",

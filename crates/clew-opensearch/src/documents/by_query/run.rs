@@ -62,7 +62,7 @@ pub(super) async fn run(
     reading.end().await;
     ended?;
     // Whoever ended it does not wait for that.
-    if job.refresh != Refresh::Later && counts.cancelled.is_none() {
+    if job.refresh && counts.cancelled.is_none() {
         refresh(call, job).await;
     }
     let took = whole_ms(started.elapsed());

@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use super::remote::Remote;
 use super::scripted;
 use super::speed::Speed;
-use crate::documents::write_reply::Refresh;
 use crate::dsl;
 use crate::http::error::ApiError;
 use crate::http::place::token;
@@ -101,7 +100,8 @@ pub(super) struct Job {
     pub(super) script: Option<Arc<Script>>,
     /// Conflicts are counted, not a reason to stop.
     pub(super) proceed: bool,
-    pub(super) refresh: Refresh,
+    /// Whether what was written is made visible at the end.
+    pub(super) refresh: bool,
     /// How fast it may go.
     pub(super) speed: Arc<Speed>,
     pub(super) description: String,
@@ -163,7 +163,7 @@ impl Job {
             pipeline: call.params.get("pipeline").map(String::from),
             script: asked.script,
             proceed: asked.proceed.unwrap_or(proceed),
-            refresh: Refresh::from_call(call)?,
+            refresh: call.params.flag("refresh", false)?,
             speed,
             description: format!("{name} [{}]", call.index_expression()),
         })

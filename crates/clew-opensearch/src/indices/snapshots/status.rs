@@ -21,12 +21,12 @@ pub(crate) async fn status(call: Call) -> Result<Reply, ApiError> {
         let shown: Vec<Value> = all.iter().map(show_running).collect();
         return Ok(Reply::json(&json!({"snapshots": shown})));
     };
-    let repository = Repository::find(&call.api, &name)?;
     let running = running_in(&call.api, &name);
     let Some(expression) = call.path("snapshot").map(String::from) else {
         let shown: Vec<Value> = running.iter().map(show_running).collect();
         return Ok(Reply::json(&json!({"snapshots": shown})));
     };
+    let repository = Repository::find(&call.api, &name)?;
     let ignore = call.params.flag("ignore_unavailable", false)?;
     let wanted = call.path("index").map(|names| WantedIndices {
         names: names.split(',').map(String::from).collect(),
