@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::parameter_values::{
     boolean, check_word, named_boolean, no_number, show, unknown, unsupported,
 };
-use crate::parameters::known_analyzer;
+use crate::parameters::{known_analyzer, takes_little};
 use crate::words::with_field;
 
 /// Parameters of texts that say yes or no and are only shown again.
@@ -89,10 +89,7 @@ fn check_special(
                 "[max_input_length] must be > 0 but was [{length}]"
             ))),
         },
-        (
-            FieldKind::Flat | FieldKind::Percolator | FieldKind::Constant { .. },
-            "index" | "doc_values",
-        ) => {
+        (kind, "index" | "doc_values") if takes_little(kind) => {
             let name = spec.path.rsplit('.').next().unwrap_or(&spec.path);
             Err(unsupported(name, key, value))
         }

@@ -98,10 +98,7 @@ pub(crate) fn read_field(
             || read_common(&mut spec, key, value)?
             || read_special(&mut spec, (name, analysis), key, value)?;
         if !known {
-            if matches!(
-                spec.kind,
-                FieldKind::Flat | FieldKind::Percolator | FieldKind::GeoShape
-            ) {
+            if takes_little(&spec.kind) || spec.kind == FieldKind::GeoShape {
                 return Err(unsupported(name, key, value));
             }
             return Err(unknown(name, key, &type_name));
@@ -119,6 +116,10 @@ fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, M
     };
     match key {
         "index" | "doc_values" if is_hash(&spec.kind) => return Ok(false),
+        // What was taken once is read.
+        "index" | "doc_values" if takes_little(&spec.kind) && boolean(value).is_err() => {
+            return Ok(false);
+        }
         "index" if takes_no_index(&spec.kind) => spec.indexed = show(value) != "false",
         "index" => spec.indexed = flag()?,
         "copy_to" => {
@@ -267,6 +268,14 @@ fn read_words(
     Ok(true)
 }
 
+/// Whether fields of a type take neither `index` nor `doc_values`, nor most of what others do.
+pub(crate) fn takes_little(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Flat | FieldKind::Percolator | FieldKind::Constant { .. }
+    )
+}
+
 /// Refuses parameters that say something or are not there.
 fn check_nulls(
     name: &str,
@@ -275,8 +284,8 @@ fn check_nulls(
 ) -> Result<(), MappingError> {
     for (key, value) in parameters {
         let is_said = match key.as_str() {
-            "index" => !takes_no_index(kind),
-            "doc_values" => !takes_no_column(kind),
+            "index" => !takes_no_index(kind) && !takes_little(kind),
+            "doc_values" => !takes_no_column(kind) && !takes_little(kind),
             "store" => !takes_no_store(kind),
             "analyzer" => matches!(
                 kind,
@@ -431,6 +440,7 @@ mod tests {
         (r#"{ "f": { "type": "object", "x": {"a": [1]} } }"#, "Mapping definition for [f] has unsupported parameters:  [x : {a=[1]}]"),
         (r#"{ "f": { "type": "keyword", "index": null } }"#, "[index] on mapper [f] of type [keyword] must not have a [null] value"),
         (r#"{ "f": { "type": "geo_point", "doc_values": null } }"#, "[doc_values] must not have a [null] value"),
+        (r#"{ "f": { "type": "flat_object", "index": null } }"#, "Mapping definition for [f] has unsupported parameters:  [index : null]"),
         (r#"{ "f": { "type": "token_count", "analyzer": null } }"#, "[analyzer] on mapper [f] of type [token_count] must not have a [null] value"),
         (r#"{ "f": { "type": "geo_shape", "index": 1 } }"#, "Could not convert [f.index] to boolean"),
         (r#"{ "f": { "type": "long", "null_value": "" } }"#, "empty String"),
