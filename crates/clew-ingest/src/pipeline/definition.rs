@@ -10,7 +10,7 @@ use super::counts::{Counter, RunCounts, StepCounts};
 use super::processor::Processor;
 use crate::error::DefinitionError;
 use crate::java::class;
-use crate::members::{flag, not_a, optional};
+use crate::members::{flag, not_a, optional, whole};
 use crate::steps::grok::MachineRoom;
 use crate::steps::script::Program;
 
@@ -112,7 +112,8 @@ impl Pipeline {
         let mut has_steps = false;
         for (key, value) in members {
             match key.as_str() {
-                "description" | "version" | "_meta" => {}
+                "_meta" => {}
+                "description" | "version" => check_shown(key, value)?,
                 "processors" => {
                     has_steps = true;
                     pipeline.steps = reader.steps(key, value, 0)?;
@@ -137,6 +138,15 @@ impl Pipeline {
             return Err(DefinitionError::missing("processors"));
         }
         Ok(pipeline)
+    }
+}
+
+/// Refuses what is only shown again of a pipeline where it is of another type.
+fn check_shown(key: &str, value: &Value) -> Result<(), DefinitionError> {
+    let mut alone = Map::from_iter([(key.to_string(), value.clone())]);
+    match key {
+        "version" => whole(&mut alone, key).map(drop),
+        key => optional(&mut alone, key).map(drop),
     }
 }
 
