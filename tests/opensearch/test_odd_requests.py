@@ -27,7 +27,7 @@ class OddRequests(ClewTest):
         self.client.indices.create(index="i")
         for path, status in (
             ("/none-*", 200), ("/none-*?allow_no_indices=false", 404), ("/none", 404), ("/none?ignore_unavailable=true", 200),
-            ("/i,none?ignore_unavailable=true", 200), ("/none,i*", 404), ("/i", 200),
+            ("/i,none?ignore_unavailable=true", 200), ("/none,i*", 404), ("/i", 200), ("/_a", 400),
         ):
             self.assertEqual(self.send("HEAD", path)[0], status, path)
 

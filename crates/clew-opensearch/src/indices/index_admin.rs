@@ -119,15 +119,10 @@ pub(crate) async fn exists(call: Call) -> Result<Reply, ApiError> {
         closed: ClosedNames::Allow,
         ..ResolveOptions::default()
     })?;
-    let names = (call.index_expression(), options);
-    let found = call.api.engine.open(names, &call.access, Purpose::Watch);
     // A pattern may stand for none, unless the request says otherwise.
-    let status = if found.is_ok() {
-        StatusCode::OK
-    } else {
-        StatusCode::NOT_FOUND
-    };
-    Ok(Reply::empty(status))
+    call.indices_with(call.index_expression(), options, Purpose::Watch)
+        .await?;
+    Ok(Reply::empty(StatusCode::OK))
 }
 
 /// `GET /{index}`.

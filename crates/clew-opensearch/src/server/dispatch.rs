@@ -308,7 +308,7 @@ fn check_common(params: &Params) -> Result<(), ApiError> {
     if params.is_empty() {
         return Ok(());
     }
-    for name in ["pretty", "human", "error_trace"] {
+    for name in ["pretty", "human", "error_trace", "local", "flat_settings"] {
         params.flag(name, false)?;
     }
     for name in ["timeout", "master_timeout", "cluster_manager_timeout"] {
