@@ -25,6 +25,8 @@ pub(crate) enum SettingKind {
     Within(&'static str, &'static str),
     /// A size of so many bytes or more.
     AtLeast(u64),
+    /// So many in a time, as `10/1m`, or by whom that is said.
+    Rate,
     /// How many copies of a shard are waited for.
     Active,
     /// How many copies there are, as `0-1`, `0-all` or `false`.
@@ -32,7 +34,7 @@ pub(crate) enum SettingKind {
 }
 
 use SettingKind::{
-    Active, Any, AtLeast, Bool, Bytes, Choice, Copies, Named, Time, Whole, Within, Word,
+    Active, Any, AtLeast, Bool, Bytes, Choice, Copies, Named, Rate, Time, Whole, Within, Word,
 };
 
 /// Refuses a value that a setting cannot have.
@@ -69,12 +71,21 @@ pub(crate) fn check_value(name: &str, text: &str, kind: SettingKind) -> Result<(
         AtLeast(bytes) if parse_bytes(name, text).is_ok_and(|size| size < bytes) => refuse(
             format!("failed to parse value [{text}] for setting [{name}], must be >= [{bytes}b]"),
         ),
+        Rate if !is_rate(text) => refuse(format!(
+            "parameter must contain a positive integer and a timevalue, i.e. 10/1m, but was [{text}]"
+        )),
         Active if text != "all" && text.parse::<i32>().is_err() => Err(ApiError::no_copies(text)),
         Copies if text != "false" => check_copies(name, text),
-        Any | Bool | Bytes | Word(..) | Choice(_) | Named(..) | AtLeast(_) | Active | Copies => {
-            Ok(())
-        }
+        Any | Bool | Bytes | Word(..) | Choice(_) | Named(..) | AtLeast(_) | Rate | Active
+        | Copies => Ok(()),
     }
+}
+
+fn is_rate(text: &str) -> bool {
+    let parts = text.split_once('/');
+    let is_number = |text: &str| text.parse::<u32>().is_ok();
+    matches!(text, "use-context" | "unlimited")
+        || parts.is_some_and(|(many, time)| is_number(many) && parse_time("", time).is_ok())
 }
 
 fn check_size(name: &str, text: &str) -> Result<(), ApiError> {

@@ -6,7 +6,7 @@ use crate::http::error::ApiError;
 use crate::http::setting_kinds::{SettingKind as Kind, check_value};
 use crate::state::cluster_settings::{Changes, Kept};
 
-use Kind::{Any, Bool, Bytes, Time, Whole, Word};
+use Kind::{Any, Bool, Bytes, Rate, Time, Whole, Word};
 
 /// Settings that can change while the cluster runs.
 const DYNAMIC: &[(&str, Kind)] = &[
@@ -271,7 +271,7 @@ const DYNAMIC: &[(&str, Kind)] = &[
     ("script.cache.expire", Time),
     ("script.cache.max_size", Whole(0)),
     ("script.disable_max_compilations_rate", Bool),
-    ("script.max_compilations_rate", Any),
+    ("script.max_compilations_rate", Rate),
     ("script.max_size_in_bytes", Whole(0)),
     ("search.allow_expensive_queries", Any),
     ("search.cancel_after_time_interval", Any),
@@ -289,7 +289,6 @@ const DYNAMIC: &[(&str, Kind)] = &[
         "search.dynamic_pruning.cardinality_aggregation.max_allowed_cardinality",
         Whole(0),
     ),
-    ("search.keep_alive_interval", Time),
     ("search.keyword_index_or_doc_values_enabled", Bool),
     ("search.low_level_cancellation", Bool),
     ("search.max_aggregation_rewrite_filters", Whole(0)),
@@ -376,6 +375,7 @@ const FIXED_GROUPS: &[&str] = &[
     "indices.queries.cache.",
     "indices.replication.",
     "indices.store.",
+    "ingest.grok.",
     "monitor.",
     "network.",
     "node.",
@@ -386,6 +386,7 @@ const FIXED_GROUPS: &[&str] = &[
     "resource.reload.",
     "rest.action.multi.allow_explicit_index",
     "script.",
+    "search.keep_alive_interval",
     "thread_pool.",
     "transport.",
 ];

@@ -92,9 +92,16 @@ fn values_that_no_setting_has_are_refused() {
             "some",
             "Illegal allocation.enable value [SOME]",
         ),
+        (
+            "script.max_compilations_rate",
+            "5",
+            "parameter must contain a positive integer and a timevalue, i.e. 10/1m, but was [5]",
+        ),
     ] {
         assert_eq!(refused(name, Some(text)).as_deref(), Some(want));
     }
+    assert!(refused("script.max_compilations_rate", Some("75/5m")).is_none());
+    assert!(refused("search.keep_alive_interval", Some("1m")).is_some());
     assert!(refused("search.default_keep_alive", Some("long")).is_some());
     assert!(refused("indices.recovery.max_bytes_per_sec", Some("fast")).is_some());
 }
