@@ -8,9 +8,8 @@ use clew_schema::{
 use serde_json::{Map, Value};
 
 use crate::parameter_values::{
-    boolean, check_word, named_boolean, no_number, show, unknown, unsupported,
+    boolean, check_word, known_analyzer, named_boolean, no_number, show, unknown, unsupported,
 };
-use crate::parameters::{known_analyzer, takes_little};
 use crate::words::with_field;
 
 /// Parameters of texts that say yes or no and are only shown again.
@@ -66,6 +65,14 @@ pub(crate) fn ignores_boost(kind: &FieldKind) -> bool {
             | FieldKind::Float(
                 FloatKind::Double | FloatKind::Float | FloatKind::Half | FloatKind::Scaled { .. }
             )
+    )
+}
+
+/// Whether fields of a type take neither `index` nor `doc_values`, nor most of what others do.
+pub(crate) fn takes_little(kind: &FieldKind) -> bool {
+    matches!(
+        kind,
+        FieldKind::Flat | FieldKind::Percolator | FieldKind::Constant { .. }
     )
 }
 

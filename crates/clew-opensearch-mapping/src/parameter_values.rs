@@ -1,6 +1,7 @@
 //! How the values of parameters are written: switches, numbers, objects. And the words for those that are not, and for
 //! parameters that nobody knows.
 
+use clew_analysis::Analysis;
 pub(crate) use clew_schema::text_of as show;
 use clew_schema::{MappingError, UnreadableKind, java_text};
 use serde_json::{Map, Value};
@@ -98,6 +99,18 @@ pub(crate) fn unsupported_by(whose: &str, key: &str, value: &Value) -> MappingEr
         "{whose} has unsupported parameters:  [{key} : {}]",
         java_text(value)
     ))
+}
+
+/// The analyzer of that name.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {
+    let name = show(value);
+    match analysis.analyzer(&name) {
+        Some(_) => Ok(name),
+        None => Err(MappingError::UnknownAnalyzer { name }),
+    }
 }
 
 /// Refuses a word that is none of those that a parameter has.

@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::join;
 use crate::kinds::{SIZE_PARAMETER, check_required, kind_of, no_handler, read_size};
-use crate::new_values::ignores_boost;
+use crate::new_values::{ignores_boost, takes_little};
 use crate::parameter_values::{
-    boolean, check_word, named_boolean, no_number, number, show, unknown, unsupported,
+    boolean, check_word, known_analyzer, named_boolean, no_number, number, show, unknown,
+    unsupported,
 };
 use crate::shape::read_shapes;
 use crate::told::{takes_no_column, takes_no_index, takes_no_store};
@@ -268,14 +269,6 @@ fn read_words(
     Ok(true)
 }
 
-/// Whether fields of a type take neither `index` nor `doc_values`, nor most of what others do.
-pub(crate) fn takes_little(kind: &FieldKind) -> bool {
-    matches!(
-        kind,
-        FieldKind::Flat | FieldKind::Percolator | FieldKind::Constant { .. }
-    )
-}
-
 /// Refuses parameters that say something or are not there.
 fn check_nulls(
     name: &str,
@@ -393,18 +386,6 @@ fn check_null_value(kind: &FieldKind, value: &Value) -> Result<(), MappingError>
         }
         FieldKind::Boolean => boolean(value).map(drop),
         _ => Ok(()),
-    }
-}
-
-/// The analyzer of that name.
-///
-/// # Errors
-/// There is none.
-pub(crate) fn known_analyzer(value: &Value, analysis: &Analysis) -> Result<String, MappingError> {
-    let name = show(value);
-    match analysis.analyzer(&name) {
-        Some(_) => Ok(name),
-        None => Err(MappingError::UnknownAnalyzer { name }),
     }
 }
 
