@@ -44,7 +44,7 @@ async fn write_and_fail(call: Call) -> Result<Reply, ApiError> {
 const FAILING: &[Wing] = &[Wing {
     groups: &[Group {
         class: "failing",
-        params: &["refresh"],
+        params: &[&["refresh"]],
         endpoints: &[endpoint!("PUT", ["/_failing/{id}"], write_and_fail)],
     }],
     schemas: "{}",
