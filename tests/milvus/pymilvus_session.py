@@ -216,7 +216,7 @@ class Client(Session):
         client.insert("all", [{**rows[0], "pk": "pp"}], partition_name="p1")
         self.same((self.count("all", partition_names=["p1"]), self.count("all", partition_names=["_default"])), (1, 300), "parts")
         self.same(client.get_partition_stats("all", "p1"), {"row_count": 1}, "a part's count")
-        self.refused(65535, "please release it first", lambda: client.drop_partition("all", "p1"))
+        self.refused(1100, "please release it first", lambda: client.drop_partition("all", "p1"))
         client.release_partitions("all", ["p1"])
         client.drop_partition("all", "p1")
         self.same((self.count("all"), client.list_partitions("all")), (300, ["_default"]), "the part is gone")
@@ -255,7 +255,7 @@ class Client(Session):
         client.release_collection("all")
         self.refused(101, "collection not loaded", lambda: client.refresh_load("all"))
         client.load_collection("all")
-        self.refused(65535, "all", lambda: client.create_collection("all", dimension=4))
+        self.refused(1100, "all", lambda: client.create_collection("all", dimension=4))
         too_long = {**rows[0], "txt": "x" * 201}
         self.refused(1100, "exceeds max length", lambda: client.insert("all", [too_long]))
         client.truncate_collection("all") if hasattr(client, "truncate_collection") else client.delete("all", filter="i16 >= 0")
@@ -310,7 +310,7 @@ class Client(Session):
         self.same(self.count("lists", "array_contains(tags, 1)"), 0, "the index knows")
         change([{"id": 1, "tags": [7], "labels": ["z"]}], tags="array_append")
         self.same(found()[0], (1, [2, 3, 7], ["z"]), "others are replaced")
-        self.refused(65535, "array length 7 exceeds max_capacity 6", lambda: change([{"id": 1, "tags": [1, 2, 3, 4]}], tags="array_append"))
+        self.refused(1100, "array length 7 exceeds max_capacity 6", lambda: change([{"id": 1, "tags": [1, 2, 3, 4]}], tags="array_append"))
         for said, rows, field in [
             ('op ARRAY_APPEND requires Array field, but field "name" is VarChar', [{"id": 1, "name": "y"}], "name"),
             ("is the primary key and cannot carry a partial-update op", [{"id": 1}], "id"),
@@ -323,7 +323,7 @@ class Client(Session):
         many = [{"id": key, "tags": [1], "labels": [], **row} for key in range(1000, 2200)]
         client.insert("lists", many)
         longer = [{"id": one["id"], "tags": [1, 2, 3, 4, 5, 6] if one["id"] == 2000 else [5]} for one in many]
-        self.refused(65535, "array length 7 exceeds max_capacity 6", lambda: change(longer, tags="array_append"))
+        self.refused(1100, "array length 7 exceeds max_capacity 6", lambda: change(longer, tags="array_append"))
         self.same(self.count("lists", "array_contains(tags, 5)"), 0, "no row of a request is written where one is refused")
         change([{"id": one["id"], "tags": [5]} for one in many], tags="array_append")
         self.same(self.count("lists", "array_contains(tags, 5)"), 1200, "all of them otherwise")
@@ -687,12 +687,12 @@ class Client(Session):
                   ["$meta/more/d", "$meta/whole", "j", "j/a/0", "j/a/0/b", "j/x/y/~0z", "j/x~1y/~0z", "of_a", "of_b", "of_c"],
                   "names that nobody said")
         for code, said, call in [
-            (65535, "multiple indexes on same field is not supported", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
-            (65535, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['a']", json_cast_type="double")),
-            (65535, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['d']", json_cast_type="double")),
-            (65535, "at most one distinct index is allowed per field", lambda: index("j", "", json_path="j['a']", json_cast_type="double")),
-            (65535, "Invalid index name: 1st. The first character of a index name must be", lambda: index("t", "1st")),
-            (65535, "Index name can only contain", lambda: index("t", "by-name")),
+            (1100, "multiple indexes on same field is not supported", lambda: index("j", "again", json_path="j['a']", json_cast_type="double")),
+            (1100, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['a']", json_cast_type="double")),
+            (1100, "at most one distinct index is allowed per field", lambda: index("j", "of_a", json_path="j['d']", json_cast_type="double")),
+            (1100, "at most one distinct index is allowed per field", lambda: index("j", "", json_path="j['a']", json_cast_type="double")),
+            (1100, "Invalid index name: 1st. The first character of a index name must be", lambda: index("t", "1st")),
+            (1100, "Index name can only contain", lambda: index("t", "by-name")),
             (1101, "json index must specify cast type", lambda: index("j", "x", json_path="j['x']")),
             (1100, "json_cast_type TEXT is not supported", lambda: index("j", "x", json_path="j['x']", json_cast_type="text")),
             (1100, "json_cast_type DOUBLE is not supported for BITMAP index",
@@ -756,7 +756,7 @@ class Client(Session):
             self.refused(1100, "by zero", lambda: client.query("texts", filter=expression))
         self.refused(1100, "by zero", lambda: client.query("texts", filter="id % {n} == 1", filter_params={"n": 0}))
         for call in (client.has_partition, client.drop_partition):
-            self.refused(65535, "Invalid partition name: no name.", lambda: call("texts", "no name"))
+            self.refused(1100, "Invalid partition name: no name.", lambda: call("texts", "no name"))
         client.drop_collection("texts")
 
 

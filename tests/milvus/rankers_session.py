@@ -68,8 +68,8 @@ class Rankers(Session):
         self.same(self.found(self.function("weighted", weights=[1.0], norm_score=False))[0], (11, 12.0), "scores as they are")
         for code, said, ranker in [
             (1100, "failed to parse norm_score: maybe", self.function("weighted", weights=[1.0], norm_score="maybe")),
-            (65535, "must set weight params", self.function(filter="id > 1")),
-            (65535, "weight params failed", self.function(weight="much")),
+            (1100, "must set weight params", self.function(filter="id > 1")),
+            (1100, "weight params failed", self.function(weight="much")),
             (1100, "plan: parse expr failed with error: {cannot parse expression", self.function(filter="id >", weight=2)),
             (1100, "random seed field not found", self.function(weight=2, random_score={"field": "nope"})),
             (1100, "only support int64 field as random seed", self.function(weight=2, random_score={"field": "kind"})),

@@ -189,7 +189,7 @@ class Rest(ClientsTest):
         self.assertEqual(tags(), [2])
         change([5], "REPLACE")
         self.assertEqual(tags(), [5])
-        self.assertIn("exceeds max_capacity 4", change([1, 2, 3, 4], "ARRAY_APPEND", 65535)["message"])
+        self.assertIn("exceeds max_capacity 4", change([1, 2, 3, 4], "ARRAY_APPEND", 1100)["message"])
         self.assertIn("fieldOps", change([1], "ARRAY_SORT", 1100)["message"])
         self.assertIn("requires Array field", change([1], "ARRAY_APPEND", 1100, field="v")["message"])
         self.assertEqual(tags(), [5])
@@ -395,7 +395,7 @@ class Rest(ClientsTest):
         self.assertEqual(self.ask("indexes/list", {"collectionName": "full"})["data"], ["a", "second"])
         for wrong in ({**again, "indexName": "third"}, {"fieldName": "n", "indexName": "second", "indexType": "INVERTED"},
                       {"fieldName": "n", "indexName": "2nd", "indexType": "INVERTED"}):
-            self.ask("indexes/create", {"collectionName": "full", "indexParams": [wrong]}, code=65535)
+            self.ask("indexes/create", {"collectionName": "full", "indexParams": [wrong]}, code=1100)
         for path in ("json['i']", "json['k']"):
             cast = {"index_type": "INVERTED", "json_path": path, "json_cast_type": "double"}
             self.ask("indexes/create", {"collectionName": "full", "indexParams": [
@@ -572,7 +572,7 @@ class Rest(ClientsTest):
         self.ask("collections/create", {"dbName": "apart", "collectionName": "one", "dimension": 4})
         self.assertEqual(self.ask("collections/list", {"dbName": "apart"})["data"], ["one"])
         self.assertEqual(self.ask("collections/list")["data"], [])
-        self.ask("databases/drop", {"dbName": "apart"}, code=65535)
+        self.ask("databases/drop", {"dbName": "apart"}, code=1100)
         self.ask("collections/drop", {"dbName": "apart", "collectionName": "one"})
         self.ask("databases/drop", {"dbName": "apart"})
         self.assertEqual(self.ask("databases/list")["data"], ["default"])

@@ -384,7 +384,7 @@ impl From<AccessError> for MilvusError {
                 "a password" => MilvusError::Invalid(format!("invalid password length: {error}")),
                 _ => MilvusError::Invalid(format!("invalid parameter: {error}")),
             },
-            AccessError::Exists { what, name } => MilvusError::Unexpected(match *what {
+            AccessError::Exists { what, name } => MilvusError::Invalid(match *what {
                 "user" => format!("user already exists: {name}"),
                 "role" => format!("role [name:\"{name}\"] already exists"),
                 other => format!("{other} [{name}] already exists"),
@@ -395,7 +395,7 @@ impl From<AccessError> for MilvusError {
             } => MilvusError::Invalid(format!(
                 "there is no privilege group name [{name}] defined in system to operate"
             )),
-            AccessError::NotFound { what, .. } => MilvusError::Unexpected(format!(
+            AccessError::NotFound { what, .. } => MilvusError::Invalid(format!(
                 "not found the {what}, maybe the {what} isn't existed or internal system error"
             )),
             AccessError::BuiltIn { what: "user", name } => {
@@ -404,11 +404,11 @@ impl From<AccessError> for MilvusError {
             AccessError::BuiltIn { name, .. } => MilvusError::NotPermitted(format!(
                 "the role[{name}] is a default role, which can't be dropped"
             )),
-            AccessError::RoleHasGrants { .. } => MilvusError::Unexpected(
+            AccessError::RoleHasGrants { .. } => MilvusError::Invalid(
                 "fail to drop the role that it has privileges. Use REVOKE API to revoke privileges"
                     .to_string(),
             ),
-            AccessError::GroupGranted { group, role } => MilvusError::Unexpected(format!(
+            AccessError::GroupGranted { group, role } => MilvusError::Invalid(format!(
                 "privilege group [{group}] is used by role [{role}], Use REVOKE API to revoke it first"
             )),
             AccessError::TooMany { what, max } => MilvusError::Unexpected(format!(

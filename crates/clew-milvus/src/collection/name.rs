@@ -99,7 +99,7 @@ impl NameOf {
                 let rule = sentence(rule).replace("letters and", "letters, and");
                 MilvusError::InvalidFieldName(name.into(), rule)
             }
-            NameOf::Partition | NameOf::Index => MilvusError::Unexpected(format!(
+            NameOf::Partition | NameOf::Index => MilvusError::invalid(format!(
                 "Invalid {words}: {}. {}",
                 name.trim(),
                 sentence(rule)
@@ -193,8 +193,8 @@ mod tests {
     fn what_is_refused_has_the_code_of_its_kind() {
         let code = |of: NameOf| of.check("a b").map_err(|error| error.code());
         assert_eq!(code(NameOf::Collection), Err(1100));
-        assert_eq!(code(NameOf::Partition), Err(65535));
-        assert_eq!(code(NameOf::Index), Err(65535));
+        assert_eq!(code(NameOf::Partition), Err(1100));
+        assert_eq!(code(NameOf::Index), Err(1100));
         assert_eq!(code(NameOf::Field), Err(1701));
         assert_eq!(code(NameOf::Database), Err(802));
         for (name, said) in [

@@ -71,3 +71,16 @@ fn what_the_disk_said_is_told() {
         assert_eq!(error.to_string(), want);
     }
 }
+
+#[test]
+fn what_is_wrong_with_users_and_roles_is_a_wrong_parameter() {
+    let named = |what| AccessError::Exists {
+        what,
+        name: "bob".into(),
+    };
+    for what in ["user", "role", "privilege group"] {
+        let error = MilvusError::from(named(what));
+        assert_eq!(error.code(), 1100, "{what}");
+        assert!(error.to_string().ends_with(": invalid parameter"), "{what}");
+    }
+}

@@ -134,12 +134,11 @@ fn boost(
             })?)
         }
     };
-    let given = param(function, "weight").ok_or_else(|| {
-        MilvusError::Unexpected("must set weight params for weight scorer".into())
-    })?;
+    let given = param(function, "weight")
+        .ok_or_else(|| MilvusError::invalid("must set weight params for weight scorer"))?;
     let weight: Option<f64> = given.parse().ok().filter(|weight: &f64| weight.is_finite());
     let weight = weight.ok_or_else(|| {
-        MilvusError::Unexpected(format!(
+        MilvusError::invalid(format!(
             "parse function scorer weight params failed with error: {{{given} is no number}}"
         ))
     })?;

@@ -86,7 +86,7 @@ impl Service {
                 Err(name_taken(Some(what), database, name))
             }
             Ok(there) if there.named.collection.is_same(collection) => Ok(()),
-            Ok(_) => Err(MilvusError::Unexpected(format!(
+            Ok(_) => Err(MilvusError::invalid(format!(
                 "create duplicate collection with different parameters, collection: {name}"
             ))),
             Err(_) => Err(refused),
@@ -106,7 +106,7 @@ impl Service {
                 opened => opened?,
             };
             if opened.named.name != name {
-                return Err(MilvusError::Unexpected(format!(
+                return Err(MilvusError::invalid(format!(
                     "cannot drop the collection via alias = {name}"
                 )));
             }
@@ -116,7 +116,7 @@ impl Service {
                 let aliases = opened.handle.aliases();
                 if !aliases.is_empty() {
                     let aliases: Vec<&str> = aliases.keys().map(String::as_str).collect();
-                    return Err(MilvusError::Unexpected(format!(
+                    return Err(MilvusError::invalid(format!(
                         "unable to drop the collection [{name}] because it has associated aliases [{}], please remove all aliases before dropping the collection",
                         aliases.join(" ")
                     )));

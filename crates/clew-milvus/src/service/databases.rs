@@ -44,7 +44,7 @@ impl Service {
         self.beside(move |service| {
             service.change_databases(&call, move |all| {
                 if name == DEFAULT_DATABASE || all.get(DATABASES, &name).is_some() {
-                    return Err(MilvusError::Unexpected(format!(
+                    return Err(MilvusError::invalid(format!(
                         "database already exist: {name}"
                     )));
                 }
@@ -100,7 +100,7 @@ impl Service {
             }
             let collections = service.collections().list(&name, &call.access)?;
             if let Some(one) = collections.first() {
-                return Err(MilvusError::Unexpected(format!(
+                return Err(MilvusError::invalid(format!(
                     "database:{name} not empty, must drop all collections before drop database; it has {}",
                     one.name
                 )));
@@ -163,8 +163,8 @@ impl Service {
     ) -> Result<proto::Status> {
         let name = call.database(&request.db_name).to_string();
         if request.properties.is_empty() && request.delete_keys.is_empty() {
-            return Err(MilvusError::Unexpected(
-                "alter database with empty properties and delete keys, expected to set either properties or delete keys".into(),
+            return Err(MilvusError::invalid(
+                "alter database with empty properties and delete keys, expected to set either properties or delete keys",
             ));
         }
         self.beside(move |service| {

@@ -10,15 +10,15 @@ use crate::privilege::{ANY, Grantable, Kind, Level};
 use crate::proto::{self, *};
 
 fn unknown_privilege(name: &str) -> MilvusError {
-    MilvusError::Unexpected(format!("not found the privilege name[{name}]"))
+    MilvusError::invalid(format!("not found the privilege name[{name}]"))
 }
 
 fn privilege_of(grantor: Option<GrantorEntity>) -> Result<String> {
     let privilege = grantor.and_then(|grantor| grantor.privilege);
     let name = privilege.unwrap_or_default().name;
     match name.is_empty() {
-        true => Err(MilvusError::Unexpected(
-            "the privilege entity in the grant entity is nil".to_string(),
+        true => Err(MilvusError::invalid(
+            "the privilege entity in the grantor entity is nil",
         )),
         false => Ok(name),
     }
@@ -36,7 +36,7 @@ fn check_object(of: NameOf, name: &str) -> Result<()> {
 fn of_kind(entity: GrantEntity, call: &Call, records: &Records) -> Result<Right> {
     let kind = entity.object.unwrap_or_default().name;
     let kind = Kind::named(&kind).ok_or_else(|| {
-        MilvusError::Unexpected("the object entity in the request is nil or invalid".to_string())
+        MilvusError::invalid("the object entity in the request is nil or invalid")
     })?;
     let name = privilege_of(entity.grantor)?;
     let privilege = Grantable::named(&name, records).ok_or_else(|| unknown_privilege(&name))?;
@@ -45,7 +45,7 @@ fn of_kind(entity: GrantEntity, call: &Call, records: &Records) -> Result<Right>
         one => one.kind() == kind,
     };
     if !fits {
-        return Err(MilvusError::Unexpected(format!(
+        return Err(MilvusError::invalid(format!(
             "not found the privilege name[{name}] in object[{}]",
             kind.name()
         )));

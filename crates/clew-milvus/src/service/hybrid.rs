@@ -123,9 +123,7 @@ fn the_one(score: Option<&FunctionScore>) -> Result<Option<&FunctionSchema>> {
     let first = ranking.next();
     match ranking.next() {
         None => Ok(first),
-        Some(_) => Err(MilvusError::Unexpected(
-            "Currently only supports one rerank".into(),
-        )),
+        Some(_) => Err(MilvusError::invalid("currently only supports one rerank")),
     }
 }
 

@@ -324,11 +324,6 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
         }
         Err(_) => check_dynamic(collection, &index)?,
     }
-    let refused = |why: &str| {
-        Err(MilvusError::Unexpected(format!(
-            "CreateIndex failed: {why}"
-        )))
-    };
     let mut there = collection.indexes.iter();
     if let Some(there) = there.find(|there| there.name == index.name) {
         let (mut kept, asked) = (flattened(&there.params)?, flattened(&index.params)?);
@@ -337,12 +332,16 @@ pub(super) fn add_index(collection: &mut Collection, mut index: KeptIndex) -> Re
         is_it |= kept == asked;
         return match is_it && is_of_the_same(there, &index) {
             true => Ok(Changes::default()),
-            false => refused("at most one distinct index is allowed per field"),
+            false => Err(MilvusError::invalid(
+                "at most one distinct index is allowed per field",
+            )),
         };
     }
     let mut there = collection.indexes.iter();
     if there.any(|there| is_of_the_same(there, &index)) {
-        return refused("creating multiple indexes on same field is not supported");
+        return Err(MilvusError::invalid(
+            "CreateIndex failed: creating multiple indexes on same field is not supported",
+        ));
     }
     collection.indexes.push(index);
     Ok(changes)

@@ -56,9 +56,8 @@ impl Service {
             return Ok(proto::Status::default());
         }
         if collection.has_loaded(&name) {
-            return Err(MilvusError::Unexpected(
-                "partition cannot be dropped, partition is loaded, please release it first"
-                    .to_string(),
+            return Err(MilvusError::invalid(
+                "partition cannot be dropped, partition is loaded, please release it first",
             ));
         }
         let rows = partition_query(std::slice::from_ref(&name));

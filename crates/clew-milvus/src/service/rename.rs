@@ -43,7 +43,7 @@ impl Service {
         check_may_be(database, old)?;
         let opened = self.open(call, (database, old), Purpose::Change)?;
         if opened.named.name != old {
-            return Err(MilvusError::Unexpected(format!(
+            return Err(MilvusError::invalid(format!(
                 "unsupported use an alias to rename collection, alias:{old}"
             )));
         }
@@ -67,8 +67,8 @@ impl Service {
         });
         match renamed {
             Ok(_) => Ok(()),
-            Err(EngineError::AliasConflict { reason }) => Err(MilvusError::Unexpected(reason)),
-            Err(EngineError::IndexExists { .. }) => Err(MilvusError::Unexpected(format!(
+            Err(EngineError::AliasConflict { reason }) => Err(MilvusError::Invalid(reason)),
+            Err(EngineError::IndexExists { .. }) => Err(MilvusError::invalid(format!(
                 "duplicated new collection name {to}:{new} with other collection name or alias"
             ))),
             Err(other) => Err(other.into()),

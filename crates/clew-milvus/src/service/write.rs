@@ -166,7 +166,6 @@ impl Service {
         }
         let collection = opened.named.collection.clone();
         let lists = list_changes(&collection, &request.fields_data, ops)?;
-        let changes_lists = !lists.is_empty();
         let call = call.clone();
         let left_out = collection.left_out(&request.fields_data).map(not_given);
         let (ids, written) = self
@@ -186,10 +185,6 @@ impl Service {
                 Ok(ids)
             }
             (Err(EngineError::DocumentMissing { .. }), Some(left_out)) => Err(left_out),
-            // How long a list becomes is known when its row is read.
-            (Err(EngineError::InvalidRequest { reason }), _) if changes_lists => {
-                Err(MilvusError::Unexpected(reason))
-            }
             (Err(error), _) => Err(error.into()),
         }
     }

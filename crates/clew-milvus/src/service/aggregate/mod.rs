@@ -258,7 +258,7 @@ impl Operator {
             return Ok(());
         }
         let name = self.name();
-        Err(MilvusError::Unexpected(format!(
+        Err(MilvusError::invalid(format!(
             "aggregation operator {name} does not support data type {}",
             data_type.name()
         )))
