@@ -112,9 +112,9 @@ pub(crate) enum MilvusError {
     DatabaseNotFound(String),
     #[error("{1}: invalid database name[database={0}]")]
     InvalidDatabaseName(String, String),
-    #[error("{}", as_parameter(.0))]
+    #[error("{}", of_kind(.0, INVALID_PARAMETER))]
     Invalid(String),
-    #[error("{0}")]
+    #[error("{}", of_kind(.0, MISSING_PARAMETER))]
     Missing(String),
     #[error("{0}")]
     TooLarge(String),
@@ -160,11 +160,14 @@ pub(crate) enum MilvusError {
 
 /// What Milvus says of every parameter that is wrong, which clients look for.
 const INVALID_PARAMETER: &str = "invalid parameter";
+/// The same of one that is not there.
+const MISSING_PARAMETER: &str = "missing parameter";
 
-fn as_parameter(said: &str) -> String {
-    match said.contains(INVALID_PARAMETER) {
+/// What is said, with the words for errors of its kind.
+fn of_kind(said: &str, kind: &str) -> String {
+    match said.contains(kind) {
         true => said.to_string(),
-        false => format!("{said}: {INVALID_PARAMETER}"),
+        false => format!("{said}: {kind}"),
     }
 }
 
@@ -194,7 +197,7 @@ impl MilvusError {
     pub(crate) fn of_collection(self, name: &str) -> Self {
         match self {
             MilvusError::Missing(said) => {
-                MilvusError::Missing(format!("{said} of collection {name}: missing parameter"))
+                MilvusError::Missing(format!("{said} of collection {name}"))
             }
             other => other,
         }
@@ -202,6 +205,10 @@ impl MilvusError {
 
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         MilvusError::Invalid(reason.into())
+    }
+
+    pub(crate) fn missing(reason: impl Into<String>) -> Self {
+        MilvusError::Missing(reason.into())
     }
 
     /// What is wrong, told of a collection that is described: so it is before its rows are read by the RESTful API.

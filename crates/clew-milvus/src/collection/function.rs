@@ -51,6 +51,20 @@ impl FunctionKind {
     fn is_of_words(&self) -> bool {
         *self == FunctionKind::Bm25
     }
+
+    /// What is said of fields that are not the one of texts that it reads.
+    pub(super) fn wrong_inputs(self, fields: &[&Field]) -> MilvusError {
+        let texts = match self {
+            FunctionKind::Bm25 => "VARCHAR/TEXT",
+            FunctionKind::MinHash => "VARCHAR",
+        };
+        MilvusError::invalid(format!(
+            "{} function input field must be a {texts} field, got {} field with type {}",
+            self.name(),
+            fields.len(),
+            fields.first().map_or("", |field| field.data_type.name())
+        ))
+    }
 }
 
 /// A function that fills a field from another.
@@ -110,11 +124,15 @@ impl Collection {
                 function.name
             )));
         }
-        let mut outputs = function.output_field_names.iter();
-        // How many it may fill is told with what else is wrong with a function.
-        if let (Some(output), None) = (outputs.next(), outputs.next())
-            && output != name
-        {
+        let ([_], [output]) = (
+            &function.input_field_names[..],
+            &function.output_field_names[..],
+        ) else {
+            return Err(MilvusError::invalid(
+                "BM25 function should have exactly one input field and exactly one output field",
+            ));
+        };
+        if output != name {
             return Err(MilvusError::invalid(format!(
                 "function output field \"{output}\" must be the newly-added field \"{name}\""
             )));
@@ -128,15 +146,13 @@ impl Collection {
     }
 
     fn read_function(&self, function: proto::FunctionSchema, id: i64) -> Result<Function> {
+        check_names(&function)?;
         let name = &function.name;
-        if name.is_empty() {
-            return Err(MilvusError::invalid("function name cannot be empty"));
-        }
-        let kind = FunctionKind::of(function.r#type).ok_or_else(|| {
-            MilvusError::Unsupported(format!(
-                "function {name} of type {}",
-                kind_name(function.r#type)
-            ))
+        let kind = FunctionKind::of(function.r#type).ok_or_else(|| match function.r#type {
+            TEXT_EMBEDDING => {
+                MilvusError::Unsupported(format!("function {name} of type TextEmbedding"))
+            }
+            _ => MilvusError::invalid("check function params with unknown function type"),
         })?;
         if kind.is_of_words() && !function.params.is_empty() {
             return Err(MilvusError::invalid("BM25 function accepts no params"));
@@ -146,17 +162,18 @@ impl Collection {
                 "duplicate function name: {name}"
             )));
         }
-        let ([input], [output]) = (
-            &function.input_field_names[..],
-            &function.output_field_names[..],
-        ) else {
+        let inputs = self.fields_of_function("input", &function.input_field_names)?;
+        let [input] = inputs[..] else {
+            return Err(kind.wrong_inputs(&inputs));
+        };
+        let outputs = self.fields_of_function("output", &function.output_field_names)?;
+        let [output] = outputs[..] else {
             return Err(MilvusError::invalid(format!(
-                "{} function should have exactly one input field and exactly one output field",
-                kind.name()
+                "{} function only need 1 output field, but got {}",
+                kind.name(),
+                outputs.len()
             )));
         };
-        let input = self.field_of_function("input", input)?;
-        let output = self.field_of_function("output", output)?;
         let params = pairs(function.params);
         match kind {
             FunctionKind::Bm25 => check_input(input)?,
@@ -187,6 +204,13 @@ impl Collection {
         let input = self.field_of_function("input", input)?;
         let made = MinHash::read(&function.params, input, field)?;
         Ok(Some((input, made)))
+    }
+
+    fn fields_of_function(&self, kind: &str, names: &[String]) -> Result<Vec<&Field>> {
+        let fields = names.iter();
+        fields
+            .map(|name| self.field_of_function(kind, name))
+            .collect()
     }
 
     fn field_of_function(&self, kind: &str, name: &str) -> Result<&Field> {
@@ -255,14 +279,15 @@ impl Collection {
     }
 }
 
-/// Kinds of functions that there are in Milvus and not here, by their numbers and names.
-const OTHERS: [(i32, &str); 3] = [(0, "Unknown"), (2, "TextEmbedding"), (3, "Rerank")];
+/// The number of functions that make vectors of texts by a model.
+const TEXT_EMBEDDING: i32 = 2;
 
-/// What Milvus calls a kind of functions.
-fn kind_name(kind: i32) -> String {
-    let known = OTHERS.iter().find(|(number, _)| *number == kind);
-    known.map_or_else(|| kind.to_string(), |(_, name)| (*name).to_string())
-}
+/// Kinds of functions that there are in Milvus and not here, by their numbers and names.
+const OTHERS: [(i32, &str); 3] = [
+    (0, "Unknown"),
+    (TEXT_EMBEDDING, "TextEmbedding"),
+    (3, "Rerank"),
+];
 
 /// Milvus' number of a kind of functions, whether there are any here or not.
 pub(crate) fn kind_number(name: &str) -> Option<i32> {
@@ -275,13 +300,48 @@ pub(crate) fn kind_number(name: &str) -> Option<i32> {
         .or_else(other)
 }
 
+/// Refuses a function without a name, and fields that it names twice, as both of its ends, or not at all.
+fn check_names(function: &proto::FunctionSchema) -> Result<()> {
+    let name = &function.name;
+    if name.is_empty() {
+        return Err(MilvusError::missing("function name cannot be empty"));
+    }
+    let ends = [
+        ("input", &function.input_field_names),
+        ("output", &function.output_field_names),
+    ];
+    if let Some((end, _)) = ends.iter().find(|(_, fields)| fields.is_empty()) {
+        return Err(MilvusError::missing(format!(
+            "function {end} field names cannot be empty, function: {name}"
+        )));
+    }
+    let mut named = BTreeMap::new();
+    for (end, fields) in ends {
+        for field in fields {
+            if field.is_empty() {
+                return Err(MilvusError::missing(format!(
+                    "function {end} field name cannot be empty string, function: {name}"
+                )));
+            }
+            let refused = match named.insert(field, end) {
+                None => continue,
+                Some(other) if other == end => format!(
+                    "each function {end} field should be used exactly once in the same function, function: {name}, {end} field: {field}"
+                ),
+                Some(_) => format!(
+                    "a single field cannot be both input and output in the same function, function: {name}, field: {field}"
+                ),
+            };
+            return Err(MilvusError::Invalid(refused));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses fields that have no words.
 fn check_input(field: &Field) -> Result<()> {
     if field.data_type != DataType::VarChar {
-        return Err(MilvusError::invalid(format!(
-            "BM25 function input field must be a VARCHAR/TEXT field, got 1 field with type {}",
-            field.data_type.name()
-        )));
+        return Err(FunctionKind::Bm25.wrong_inputs(&[field]));
     }
     match field.flag("enable_analyzer") {
         true => Ok(()),
@@ -292,85 +352,4 @@ fn check_input(field: &Field) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn collection() -> Collection {
-        let kept = json!({
-            "id": 1, "dynamic": false, "consistency_level": 0, "shards": 1,
-            "partitions": {"_default": 1}, "loaded": true, "updated_ms": 0,
-            "fields": [
-                {"id": 100, "name": "id", "data_type": "Int64", "is_primary": true},
-                {"id": 101, "name": "v", "data_type": "FloatVector", "params": {"dim": "2"}},
-                {"id": 102, "name": "text", "data_type": "VarChar",
-                 "params": {"max_length": "100", "enable_analyzer": "true"}},
-            ],
-        });
-        serde_json::from_value(kept).unwrap()
-    }
-
-    #[test]
-    fn kinds_of_functions_have_milvus_numbers() {
-        for (name, number) in [
-            ("BM25", Some(1)),
-            ("TextEmbedding", Some(2)),
-            ("MinHash", Some(4)),
-            ("Guess", None),
-            ("", None),
-        ] {
-            assert_eq!(kind_number(name), number, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_function_that_comes_later_is_of_words_or_signatures() {
-        for kind in [0, 2, 3, 99] {
-            let function = proto::FunctionSchema {
-                name: "made".into(),
-                r#type: kind,
-                ..proto::FunctionSchema::default()
-            };
-            let field = Field::named("other", DataType::FloatVector);
-            let refused = collection().add_function_field(field, function);
-            let said = refused.unwrap_err().to_string();
-            assert!(said.contains("only BM25 and MinHash"), "{said}");
-        }
-    }
-
-    #[test]
-    fn a_function_that_comes_later_fills_the_field_that_comes_with_it() {
-        let add = |inputs: &[&str], outputs: &[&str]| {
-            let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
-            let function = proto::FunctionSchema {
-                name: "words".into(),
-                r#type: FunctionKind::Bm25.number(),
-                input_field_names: owned(inputs),
-                output_field_names: owned(outputs),
-                ..proto::FunctionSchema::default()
-            };
-            let field = Field::named("sparse", DataType::SparseFloatVector);
-            collection().add_function_field(field, function)
-        };
-        assert_eq!(add(&["text"], &["sparse"]), Ok(()));
-        let how_many =
-            "BM25 function should have exactly one input field and exactly one output field";
-        let refusals: [(&[&str], &[&str], &str); 5] = [
-            (
-                &["text"],
-                &["v"],
-                "function output field \"v\" must be the newly-added field \"sparse\"",
-            ),
-            (&["text"], &[], how_many),
-            (&["text"], &["sparse", "v"], how_many),
-            (&[], &["sparse"], how_many),
-            (&["no"], &["sparse"], "function input field not found: no"),
-        ];
-        for (inputs, outputs, said) in refusals {
-            let refused = add(inputs, outputs).unwrap_err();
-            assert_eq!(refused.code(), 1100, "{said}");
-            assert!(refused.to_string().starts_with(said), "{refused}");
-        }
-    }
-}
+mod tests;

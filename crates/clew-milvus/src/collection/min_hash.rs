@@ -11,6 +11,7 @@ use twox_hash::XxHash3_64;
 
 use super::analyzer::analyzer_settings;
 use super::field::LENGTH_MAX;
+use super::function::FunctionKind;
 use super::{DataType, Field};
 use crate::error::{MilvusError, Result};
 
@@ -54,10 +55,7 @@ impl MinHash {
         output: &Field,
     ) -> Result<MinHash> {
         if input.data_type != DataType::VarChar {
-            return Err(MilvusError::invalid(format!(
-                "MinHash function input field must be a VARCHAR field, got 1 field with type {}",
-                input.data_type.name()
-            )));
+            return Err(FunctionKind::MinHash.wrong_inputs(&[input]));
         }
         if output.data_type != DataType::BinaryVector {
             return Err(MilvusError::invalid(format!(

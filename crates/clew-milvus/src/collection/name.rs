@@ -115,12 +115,13 @@ impl NameOf {
                     false => MilvusError::InvalidPrivilegeGroup(said),
                 }
             }
-            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup if name.is_empty() => {
-                MilvusError::invalid(format!("{rule}: invalid parameter"))
+            NameOf::ResourceGroup if name.is_empty() => {
+                MilvusError::missing("resource group name couldn't be empty")
             }
-            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup => MilvusError::invalid(
-                format!("Invalid {words}: {name}. {rule}: invalid parameter"),
-            ),
+            NameOf::Collection | NameOf::Alias if name.is_empty() => MilvusError::invalid(rule),
+            NameOf::Collection | NameOf::Alias | NameOf::ResourceGroup => {
+                MilvusError::invalid(format!("Invalid {words}: {name}. {rule}"))
+            }
         }
     }
 }
@@ -233,6 +234,14 @@ mod tests {
             let refused = NameOf::PrivilegeGroup.check(name).unwrap_err();
             assert_eq!((refused.code(), refused.to_string()), (code, want.into()));
         }
+        let unnamed = NameOf::ResourceGroup.check("").unwrap_err();
+        assert_eq!(
+            (unnamed.code(), unnamed.to_string()),
+            (
+                1101,
+                "resource group name couldn't be empty: missing parameter".to_string()
+            )
+        );
         assert_eq!(
             NameOf::Alias.check("1").unwrap_err().to_string(),
             "Invalid collection alias: 1. the first character of a collection alias must be an underscore or letter: invalid parameter"

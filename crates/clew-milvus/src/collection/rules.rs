@@ -43,7 +43,7 @@ impl Collection {
             }
         }
         match self.of_kind(|field| field.is_primary)[..] {
-            [] => Err(MilvusError::invalid("primary key is not specified")),
+            [] => Err(MilvusError::missing("primary key is not specified")),
             [_] => Ok(()),
             [first, second, ..] => Err(more_than_one("primary key", first, second)),
         }

@@ -23,6 +23,16 @@ fn every_wrong_parameter_is_said_to_be_one_and_once() {
         assert_eq!(error.to_string(), want);
         assert_eq!(error.code(), 1100);
     }
+    for (said, want) in [
+        ("no name", "no name: missing parameter"),
+        (
+            "missing parameter[missing_param=a]",
+            "missing parameter[missing_param=a]",
+        ),
+    ] {
+        let error = MilvusError::missing(said);
+        assert_eq!((error.code(), error.to_string()), (1101, want.to_string()));
+    }
 }
 
 #[test]

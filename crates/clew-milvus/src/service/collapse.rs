@@ -201,7 +201,7 @@ fn wrong(what: &str, why: &str) -> MilvusError {
 }
 
 fn missing(what: &str, why: &str) -> MilvusError {
-    MilvusError::Missing(format!("{what} {why}: missing parameter"))
+    MilvusError::missing(format!("{what} {why}"))
 }
 
 #[cfg(test)]

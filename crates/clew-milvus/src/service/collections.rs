@@ -172,6 +172,9 @@ impl Service {
         call: Call,
         request: BatchDescribeCollectionRequest,
     ) -> Result<BatchDescribeCollectionResponse> {
+        if request.collection_name.is_empty() && request.collection_id.is_empty() {
+            return Err(MilvusError::missing("collection names cannot be empty"));
+        }
         let database = &request.db_name;
         let by_name = request
             .collection_name

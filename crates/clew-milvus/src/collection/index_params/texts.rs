@@ -6,8 +6,8 @@ use crate::error::{MilvusError, Result};
 /// Lengths of the parts of words that texts are cut into.
 pub(super) fn check_grams(params: &Params) -> Result<()> {
     let (Some(min), Some(max)) = (params.get("min_gram"), params.get("max_gram")) else {
-        return Err(MilvusError::Missing(
-            "Ngram index must specify both min_gram and max_gram: missing parameter".into(),
+        return Err(MilvusError::missing(
+            "Ngram index must specify both min_gram and max_gram",
         ));
     };
     let number = |name: &str, given: &str| -> Result<i64> {
@@ -49,8 +49,8 @@ pub(super) fn check_suffixes(params: &Params) -> Result<()> {
 /// Refuses an index of parts of words of JSON that does not say that a path leads to texts.
 pub(super) fn check_json_of_grams(params: &Params) -> Result<()> {
     match params.get("json_cast_type") {
-        None => Err(MilvusError::Missing(
-            "JSON field with ngram index must specify json_cast_type: missing parameter".into(),
+        None => Err(MilvusError::missing(
+            "JSON field with ngram index must specify json_cast_type",
         )),
         Some(cast) if !cast.trim().eq_ignore_ascii_case("VARCHAR") => Err(refused(format!(
             "JSON field with ngram index only supports VARCHAR cast type, got: {}",

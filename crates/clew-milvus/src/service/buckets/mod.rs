@@ -270,7 +270,7 @@ fn metrics(collection: &Collection, spec: &SearchAggregationSpec) -> Result<Vec<
     let mut all = Vec::with_capacity(spec.metrics.len());
     for (alias, metric) in &spec.metrics {
         if alias.trim().is_empty() {
-            return Err(MilvusError::Missing("metric alias cannot be empty".into()));
+            return Err(MilvusError::missing("metric alias cannot be empty"));
         }
         let operator = Operator::named(metric.op.trim()).ok_or_else(|| {
             MilvusError::invalid(format!("unsupported metric op \"{}\"", metric.op))
