@@ -67,7 +67,7 @@ class Rankers(Session):
             self.same(first, (11, round(0.5 + math.atan(12) / math.pi, 4)), f"scores on one scale: {said!r}")
         self.same(self.found(self.function("weighted", weights=[1.0], norm_score=False))[0], (11, 12.0), "scores as they are")
         for code, said, ranker in [
-            (1100, "failed to parse norm_score: maybe", self.function("weighted", weights=[1.0], norm_score="maybe")),
+            (1100, "norm_score params must be true/false, bug got maybe", self.function("weighted", weights=[1.0], norm_score="maybe")),
             (1100, "must set weight params", self.function(filter="id > 1")),
             (1100, "weight params failed", self.function(weight="much")),
             (1100, "plan: parse expr failed with error: {cannot parse expression", self.function(filter="id >", weight=2)),
@@ -75,6 +75,7 @@ class Rankers(Session):
             (1100, "only support int64 field as random seed", self.function(weight=2, random_score={"field": "kind"})),
             (1100, "unsupported rerank function: [other]", self.function("other")),
             (1100, "mismatch with ann search requests", self.function("weighted", weights=[0.5, 0.5])),
+            (1100, "param k:x is not a number", self.function("rrf", k="x")),
         ]:
             self.refused(code, said, lambda: self.found(ranker))
         self.refused(1100, "don't support use segment scorer with group_by or search_iterator",

@@ -197,8 +197,12 @@ pub(super) fn param<'f>(function: &'f FunctionSchema, name: &str) -> Option<&'f 
 /// When that is no truth.
 pub(super) fn is_normalized(given: Option<&str>) -> Result<bool> {
     let Some(given) = given else { return Ok(false) };
-    truth(given)
-        .ok_or_else(|| MilvusError::invalid(format!("failed to parse {NORMALIZED}: {given}")))
+    // The typing error is Milvus' own.
+    truth(given).ok_or_else(|| {
+        MilvusError::invalid(format!(
+            "{NORMALIZED} params must be true/false, bug got {given}"
+        ))
+    })
 }
 
 /// The field of numbers that a ranker reads.

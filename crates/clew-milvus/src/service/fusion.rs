@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use clew_engine::EngineError;
 use clew_query::unless_stopped;
+use clew_schema::text_of;
 use serde_json::Value;
 
 use super::decay::{NORMALIZED, is_normalized};
@@ -30,61 +31,88 @@ pub(super) enum Fusion {
 
 impl Fusion {
     /// The fusion that parameters of a ranking say; by ranks where they say none.
+    ///
+    /// # Errors
+    /// In Milvus' words, which are others for what is wrong with a function.
     pub(super) fn by_params(params: &BTreeMap<String, String>, searches: usize) -> Result<Fusion> {
-        let strategy = params.get("strategy").map_or("rrf", String::as_str);
-        let inner: HashMap<String, Value> = match params.get("params").map(String::as_str) {
-            None | Some("") => HashMap::new(),
-            Some(json) => serde_json::from_str(json).map_err(|error| {
-                MilvusError::invalid(format!("the rank params are no JSON object: {error}"))
-            })?,
+        let Some(strategy) = params.get("strategy") else {
+            return Ok(Fusion::Ranks(RRF_K));
         };
-        Fusion::read(strategy, &inner, searches)
-    }
-
-    pub(super) fn read(
-        strategy: &str,
-        inner: &HashMap<String, Value>,
-        searches: usize,
-    ) -> Result<Fusion> {
-        match strategy.to_ascii_lowercase().as_str() {
-            "rrf" => {
-                let k = inner.get("k").map_or(Some(RRF_K), Value::as_f64);
-                let k = k.filter(|k| *k > 0.0 && *k < 16_384.0);
-                let k = k.ok_or_else(|| {
-                    MilvusError::invalid("The rank params k should be in range (0, 16384)")
-                })?;
-                Ok(Fusion::Ranks(k))
-            }
-            "weighted" => {
-                let weights = inner.get("weights").and_then(Value::as_array);
-                let weights: Option<Vec<f64>> =
-                    weights.and_then(|all| all.iter().map(Value::as_f64).collect());
-                let weights = weights.ok_or_else(|| {
-                    MilvusError::invalid("the weights param is missing or no list of numbers")
-                })?;
-                if weights.iter().any(|weight| !(0.0..=1.0).contains(weight)) {
-                    return Err(MilvusError::invalid(
-                        "rank param weight should be in range [0, 1]",
-                    ));
-                }
-                if weights.len() != searches {
-                    return Err(MilvusError::invalid(format!(
-                        "the length of weights param mismatch with ann search requests: invalid parameter[expected={searches}][actual={}]",
-                        weights.len()
-                    )));
-                }
-                let said = inner.get(NORMALIZED);
-                let said = said.map(|said| {
-                    said.as_str()
-                        .map_or_else(|| said.to_string(), str::to_string)
-                });
-                let normalized = is_normalized(said.as_deref())?;
-                Ok(Fusion::Weighted(weights, normalized))
-            }
-            other => Err(MilvusError::Unsupported(format!(
-                "the rank strategy {other}"
+        let json = params
+            .get("params")
+            .ok_or_else(|| MilvusError::invalid("params not found in rank_params"))?;
+        let inner: Option<HashMap<String, Value>> =
+            serde_json::from_str(json).map_err(|error| {
+                MilvusError::invalid(format!("parse rerank params failed, err: {error}"))
+            })?;
+        let inner = inner.unwrap_or_default();
+        match strategy.as_str() {
+            "rrf" if inner.get("k").is_some_and(|k| !k.is_number()) => Err(MilvusError::invalid(
+                "the type of rank param k should be float",
+            )),
+            "rrf" => Fusion::ranks(&inner),
+            "weighted" => match inner.get(NORMALIZED) {
+                Some(said) if !said.is_boolean() => Err(MilvusError::invalid(format!(
+                    "weighted rerank err, {NORMALIZED} should been bool type, but [{NORMALIZED}:{}] is none",
+                    text_of(said)
+                ))),
+                _ => Fusion::weighted(&inner, searches),
+            },
+            other => Err(MilvusError::invalid(format!(
+                "unsupported rank type {other}"
             ))),
         }
+    }
+
+    /// The fusion by ranks that says how much a rank counts.
+    pub(super) fn ranks(inner: &HashMap<String, Value>) -> Result<Fusion> {
+        let number = |said: &Value| {
+            said.as_f64().ok_or_else(|| {
+                MilvusError::invalid(format!("param k:{} is not a number", text_of(said)))
+            })
+        };
+        let k = inner.get("k").map_or(Ok(RRF_K), number)?;
+        match k > 0.0 && k < 16_384.0 {
+            true => Ok(Fusion::Ranks(k)),
+            false => Err(MilvusError::invalid(
+                "the rank params k should be in range (0, 16384)",
+            )),
+        }
+    }
+
+    /// The fusion of so many searches by scores that says what each weighs.
+    pub(super) fn weighted(inner: &HashMap<String, Value>, searches: usize) -> Result<Fusion> {
+        const NAME: &str = "weights";
+        let numbers = |said: &Value| {
+            let all = said.as_array();
+            let all: Option<Vec<f64>> = all.and_then(|all| all.iter().map(Value::as_f64).collect());
+            // The typing error is Milvus' own.
+            all.ok_or_else(|| {
+                MilvusError::invalid(format!(
+                    "parse {NAME} param failed, weight should be []float, bug got: {}",
+                    text_of(said)
+                ))
+            })
+        };
+        let weights = inner.get(NAME).map_or(Ok(Vec::new()), numbers)?;
+        if weights.iter().any(|weight| !(0.0..=1.0).contains(weight)) {
+            return Err(MilvusError::invalid(
+                "rank param weight should be in range [0, 1]",
+            ));
+        }
+        if weights.is_empty() {
+            return Err(MilvusError::invalid(format!("{NAME} not found")));
+        }
+        if weights.len() != searches {
+            return Err(MilvusError::mismatch(
+                "the length of weights param mismatch with ann search requests",
+                searches,
+                weights.len(),
+            ));
+        }
+        let said = inner.get(NORMALIZED).map(text_of);
+        let normalized = is_normalized(said.as_deref())?;
+        Ok(Fusion::Weighted(weights, normalized))
     }
 
     /// One ranking for each query, as long as somebody wants them.
@@ -188,6 +216,58 @@ mod tests {
     use clew_platform::CancellationToken;
 
     use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_ranking_is_told_in_milvus_words() {
+        let asked = |strategy: &str, json: &str| {
+            let pairs = [("strategy", strategy), ("params", json)];
+            let params = pairs.map(|(name, value)| (name.to_string(), value.to_string()));
+            Fusion::by_params(&BTreeMap::from(params), 2)
+        };
+        assert_eq!(asked("rrf", "null"), Ok(Fusion::Ranks(RRF_K)));
+        let weights = r#"{"weights": [0.5, 1], "norm_score": true}"#;
+        let weighted = Fusion::Weighted(vec![0.5, 1.0], true);
+        assert_eq!(asked("weighted", weights), Ok(weighted));
+        for (strategy, json, said) in [
+            ("RRF", "{}", "unsupported rank type RRF"),
+            ("rrf", "", "parse rerank params failed"),
+            (
+                "rrf",
+                r#"{"k": "x"}"#,
+                "the type of rank param k should be float",
+            ),
+            (
+                "rrf",
+                r#"{"k": 0}"#,
+                "the rank params k should be in range (0, 16384)",
+            ),
+            ("weighted", "{}", "weights not found"),
+            (
+                "weighted",
+                r#"{"weights": "x"}"#,
+                "parse weights param failed",
+            ),
+            (
+                "weighted",
+                r#"{"weights": [2, 1]}"#,
+                "rank param weight should be in range [0, 1]",
+            ),
+            (
+                "weighted",
+                r#"{"weights": [1]}"#,
+                "the length of weights param mismatch",
+            ),
+            (
+                "weighted",
+                r#"{"norm_score": 1}"#,
+                "weighted rerank err, norm_score should been bool",
+            ),
+        ] {
+            let refused = asked(strategy, json).unwrap_err();
+            assert_eq!(refused.code(), 1100, "{refused}");
+            assert!(refused.to_string().starts_with(said), "{refused}");
+        }
+    }
 
     #[test]
     fn rankings_are_put_together_only_for_somebody() {

@@ -83,7 +83,17 @@ impl Ranker {
                     (key, json)
                 });
                 let inner: HashMap<String, Value> = inner.collect();
-                Fusion::read(&name, &inner, searches).map(Ranker::Fusion)
+                if !function.input_field_names.is_empty() {
+                    return Err(MilvusError::invalid(format!(
+                        "the {name} function does not support input parameters, but got [{}]",
+                        function.input_field_names.join(" ")
+                    )));
+                }
+                let fusion = match name.as_str() {
+                    "rrf" => Fusion::ranks(&inner),
+                    _ => Fusion::weighted(&inner, searches),
+                };
+                fusion.map(Ranker::Fusion)
             }
             "model" => Err(MilvusError::Unsupported("the ranker model".into())),
             other => Err(MilvusError::Invalid(format!(
