@@ -315,7 +315,7 @@ class Client(Session):
             ('op ARRAY_APPEND requires Array field, but field "name" is VarChar', [{"id": 1, "name": "y"}], "name"),
             ("is the primary key and cannot carry a partial-update op", [{"id": 1}], "id"),
             ('partial-update op targets field "tags" not present in fields_data', [{"id": 1}], "tags"),
-            ('partial-update op targets unknown field "nobody"', [{"id": 1}], "nobody"),
+            ('field "nobody" not found in collection schema', [{"id": 1}], "nobody"),
         ]:
             self.refused(1100, said, lambda: change(rows, **{field: "array_append"}))
         self.same(found(), [(1, [2, 3, 7], ["z"]), (2, [4], [])], "what was refused changed nothing")

@@ -190,7 +190,8 @@ class Rest(ClientsTest):
         change([5], "REPLACE")
         self.assertEqual(tags(), [5])
         self.assertIn("exceeds max_capacity 4", change([1, 2, 3, 4], "ARRAY_APPEND", 1100)["message"])
-        self.assertIn("fieldOps", change([1], "ARRAY_SORT", 1100)["message"])
+        self.assertIn("unsupported partial update op: ARRAY_SORT", change([1], "ARRAY_SORT", 1100)["message"])
+        self.assertIn("field_name is required", change([1], "array_append", 1101, field="")["message"])
         self.assertIn("requires Array field", change([1], "ARRAY_APPEND", 1100, field="v")["message"])
         self.assertEqual(tags(), [5])
         # Numbers of JavaScript have 53 bits.

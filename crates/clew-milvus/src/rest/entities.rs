@@ -76,16 +76,11 @@ pub(super) async fn run(
 /// What becomes of fields that are not simply replaced.
 fn field_ops(body: &Body) -> Result<Vec<FieldPartialUpdateOp>> {
     let read = |one: &Value| -> Result<FieldPartialUpdateOp> {
-        let text = |member: &str| one.get(member).and_then(Value::as_str);
-        let op = text("op").and_then(op_of);
-        let field_name = text("fieldName").unwrap_or_default().to_string();
-        let op = op.ok_or_else(|| {
-            wrong(
-                "fieldOps",
-                "a list of objects with fieldName and op: REPLACE, ARRAY_APPEND or ARRAY_REMOVE",
-            )
-        })?;
-        Ok(FieldPartialUpdateOp { field_name, op })
+        let text = |member: &str| one.get(member).and_then(Value::as_str).unwrap_or_default();
+        Ok(FieldPartialUpdateOp {
+            field_name: text("fieldName").to_string(),
+            op: op_of(text("op"))?,
+        })
     };
     body.list("fieldOps").into_iter().map(read).collect()
 }
