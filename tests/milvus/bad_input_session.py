@@ -233,7 +233,7 @@ class Mistakes(Session):
              "VARCHAR", {"max_length": 65536}),
             ("the maximum capacity specified for a Array should be in (0, 4096]", "ARRAY",
              {"element_type": DataType.INT64, "max_capacity": 4097}),
-            ("is set to enable match or bm25 function but not enable analyzer", "VARCHAR", {"max_length": 5, "enable_match": True}),
+            ("field x which has enable_match or is input of BM25 function must also enable_analyzer", "VARCHAR", {"max_length": 5, "enable_match": True}),
         ]:
             self.refused(1100, said, lambda: client.create_collection("wrong", schema=self.schema_with(kind, **more)))
         full = self.schema_with("INT64")

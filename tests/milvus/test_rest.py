@@ -694,6 +694,20 @@ class Rest(ClientsTest):
             self.ask("collections/drop", {"dbName": "headed", "collectionName": header[:2]})
         self.ask("databases/drop", {"dbName": "headed"})
 
+    def test_types_that_fields_cannot_have_are_told_apart(self):
+        fields = [{"fieldName": "id", "dataType": "Int64", "isPrimary": True},
+                  {"fieldName": "v", "dataType": "FloatVector", "elementTypeParams": {"dim": 2}}]
+        for code, said, kind in [(1100, "string data type not supported yet, please use VarChar type instead", {"dataType": "String"}),
+                                 (1100, "data type None is not valid", {"dataType": "None"}),
+                                 (1100, "data type int8 is invalid(case sensitive)", {"dataType": "int8"}),
+                                 (1100, "element data type  is invalid(case sensitive)", {"dataType": "Array"}),
+                                 (1100, "element data type int8 is invalid(case sensitive)", {"dataType": "Array", "elementDataType": "int8"}),
+                                 (3000, "Text is not supported", {"dataType": "Text"})]:
+            schema = {"fields": [*fields, {"fieldName": "x", **kind}]}
+            self.assertIn(said, self.ask("collections/create", {"collectionName": "typed", "schema": schema}, code)["message"])
+        self.assertIn("primary key is not specified", self.ask("collections/create", {"collectionName": "typed", "schema": {
+            "fields": [{**fields[0], "isPrimary": False}, fields[1]]}}, 1101)["message"])
+
     def test_mistakes_are_told(self):
         self.ask("collections/create", {"collectionName": "m", "dimension": 4})
         self.ask("collections/create", b"{", code=1801)

@@ -91,6 +91,13 @@ impl DataType {
         types.find(|row| row.2 == name).map(|row| row.0)
     }
 
+    /// The number of a type by its name, whether fields here can be of it or not.
+    pub(crate) fn number_of(name: &str) -> Option<i32> {
+        let mut others = UNSUPPORTED.into_iter().chain([(NONE, "None")]);
+        let other = || others.find(|row| row.1 == name).map(|row| row.0);
+        DataType::named(name).map(DataType::number).or_else(other)
+    }
+
     /// What a number is called that is none of these.
     pub(crate) fn name_of_unsupported(number: i32) -> String {
         let known = UNSUPPORTED.iter().find(|row| row.0 == number);
@@ -160,6 +167,16 @@ mod tests {
         assert_eq!(DataType::of(200), None);
         assert_eq!(DataType::named("VARCHAR"), None);
         assert_eq!(DataType::name_of_unsupported(25), "Text");
+        for (name, number) in [
+            ("Int8", Some(2)),
+            ("None", Some(0)),
+            ("String", Some(20)),
+            ("ArrayOfVector", Some(106)),
+            ("string", None),
+            ("", None),
+        ] {
+            assert_eq!(DataType::number_of(name), number, "{name}");
+        }
     }
 
     #[test]

@@ -198,7 +198,7 @@ impl Field {
         }
         if self.flag("enable_match") && !self.flag("enable_analyzer") {
             return Err(MilvusError::invalid(format!(
-                "field {name} is set to enable match or bm25 function but not enable analyzer"
+                "field {name} which has enable_match or is input of BM25 function must also enable_analyzer"
             )));
         }
         self.check_default()

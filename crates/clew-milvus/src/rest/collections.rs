@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::body::{Body, Refusal, Result, pair, pairs_of, text_of, wrong};
 use super::{Answer, answers, done, fields, quick, structs};
-use crate::collection::{ARRAY_OF_VECTOR, DataType, kind_number};
+use crate::collection::{DataType, kind_number};
 use crate::error::MilvusError;
 use crate::instant::ZONE;
 use crate::proto::*;
@@ -387,32 +387,18 @@ fn full_schema(schema: &Body) -> Result<CollectionSchema> {
     })
 }
 
-fn type_named(name: &str) -> Result<i32> {
-    /// Types of Milvus' that no field here has.
-    const OTHERS: [&str; 5] = ["ArrayOfStruct", "Mol", "String", "Struct", "Text"];
-    let found = match name {
-        "ArrayOfVector" => Some(ARRAY_OF_VECTOR),
-        _ => DataType::named(name).map(DataType::number),
-    };
-    let refused = || match OTHERS.contains(&name) {
-        true => MilvusError::Unsupported(format!(
-            "the data type {name} of a field (structs are in structFields, or come by struct_fields/add)"
-        )),
-        false => MilvusError::Invalid(format!("data type {name} is invalid(case sensitive)")),
-    };
-    Ok(found.ok_or_else(refused)?)
+/// The number of a type, which is named as Milvus names it; whether there can be a field of it is for the collection to say.
+fn type_named(what: &str, name: &str) -> Result<i32> {
+    let refused = || MilvusError::Invalid(format!("{what} {name} is invalid(case sensitive)"));
+    Ok(DataType::number_of(name).ok_or_else(refused)?)
 }
 
 pub(super) fn field(members: &Map<String, Value>) -> Result<FieldSchema> {
     let body = Body(members.clone());
-    let data_type = type_named(&body.text("dataType")?)?;
+    let data_type = type_named("data type", &body.text("dataType")?)?;
     let element = match body.text_or("elementDataType", "")?.as_str() {
-        "" if data_type == DataType::Array.number() => {
-            let said = "element data type  is invalid(case sensitive)";
-            return Err(MilvusError::invalid(said).into());
-        }
-        "" => 0,
-        name => type_named(name)?,
+        "" if data_type != DataType::Array.number() => 0,
+        name => type_named("element data type", name)?,
     };
     Ok(FieldSchema {
         name: body.text("fieldName")?,
