@@ -625,7 +625,12 @@ class Rest(ClientsTest):
         near = {"collectionName": "r", "annsField": "vector", "limit": 2}
         found = self.ask("entities/search", {**near, "ids": [1, "2"], "consistencyLevel": "Strong"})
         self.assertEqual((found["topks"], found["data"][0]["id"], found["data"][2]["id"]), ([2, 2], 1, 2))
-        self.ask("entities/search", {**near, "ids": [1], "data": [[1, 1]]}, code=1100)
+        for code, said, more in [(1100, "are mutually exclusive", {"ids": [1], "data": [[1, 1]]}),
+                                 (1802, "either 'ids' (for primary key search) or 'data'", {"ids": [], "data": []}),
+                                 (1100, "invalid int64 id at index 1: x", {"ids": [1, "x"]}),
+                                 (1100, "invalid int64 id at index 0: 1.5 has fractional part", {"ids": [1.5]}),
+                                 (1100, "invalid id type at index 0: expected int64", {"ids": [{}]})]:
+            self.assertIn(said, self.ask("entities/search", {**near, **more}, code)["message"])
         self.ask("entities/search", {**near, "ids": [77]}, code=1100)
         refused = self.ask("entities/search", {**near, "data": [[1, 1]], "consistencyLevel": "Often"}, code=1100)["message"]
         self.assertIn("consistencyLevel can only be [Strong, Session, Bounded, Eventually, Customized]", refused)

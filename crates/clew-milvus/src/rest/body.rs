@@ -17,6 +17,9 @@ pub(super) enum Refusal {
     /// The same as the first edition tells it: by all that a request has to have.
     #[error("missing required parameters, required parameters: [{0}]")]
     Required(&'static str),
+    /// A search is for nothing.
+    #[error("either 'ids' (for primary key search) or 'data' (for vector search) must be provided")]
+    NoInput,
     #[error("fail to deal the insert data, error: {0}")]
     Rows(String),
     #[error("please check the primary key and its' type can only in [int, string], error: {0}")]
@@ -32,7 +35,7 @@ impl Refusal {
     pub(super) fn code(&self) -> i32 {
         match self {
             Refusal::NoJson(_) => 1801,
-            Refusal::Missing(_) | Refusal::Required(_) => 1802,
+            Refusal::Missing(_) | Refusal::Required(_) | Refusal::NoInput => 1802,
             Refusal::Rows(_) => 1804,
             Refusal::Key(_) => 1806,
             Refusal::WebPage => 1401,

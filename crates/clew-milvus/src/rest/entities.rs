@@ -360,12 +360,12 @@ fn search_input(
     let count = |all: &[&Value]| i64::try_from(all.len()).unwrap_or(i64::MAX);
     let (data, ids) = (body.list("data"), body.list("ids"));
     if !data.is_empty() && !ids.is_empty() {
-        let said = "data and ids cannot both be given".to_string();
-        return Err(MilvusError::Invalid(said).into());
+        let said = "primary keys (ids) and query vectors (data) are mutually exclusive. Please provide either 'ids' or 'data', not both";
+        return Err(MilvusError::invalid(said).into());
     }
     if ids.is_empty() {
         if data.is_empty() {
-            return Err(Refusal::Missing("Key: 'data' is required".to_string()));
+            return Err(Refusal::NoInput);
         }
         let vectors = placeholders(field, &data).map_err(|refused| match refused {
             Refusal::Rows(why) => Refusal::NoJson(why),

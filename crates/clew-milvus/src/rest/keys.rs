@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::body::{Body, Refusal, Result, wrong};
+use super::body::{Body, Refusal, Result};
 use crate::collection::{DataType, Field};
+use crate::error::MilvusError;
 use crate::proto::{IDs, LongArray, StringArray, i_ds};
 
 /// The expression that finds the rows whose keys are the member `id`, one or a list.
@@ -37,23 +38,43 @@ fn list(primary: &Field, ids: &[&Value]) -> Result<String> {
 /// The keys of rows that are searched by.
 ///
 /// # Errors
-/// For what is no key of such a field.
+/// For what is no key of such a field, with its place.
 pub(super) fn read(primary: &Field, ids: &[&Value]) -> Result<IDs> {
-    let refused = || wrong("ids", "a list of primary keys");
+    let places = ids.iter().enumerate();
     let id_field = match primary.data_type {
         DataType::Int64 => {
-            let data: Option<Vec<i64>> = ids.iter().map(|id| number(id)).collect();
-            let data = data.ok_or_else(refused)?;
+            let data = places.map(|(at, id)| number(id).ok_or_else(|| no_number(at, id)));
+            let data = data.collect::<Result<Vec<_>>>()?;
             i_ds::IdField::IntId(LongArray { data })
         }
         _ => {
-            let data: Option<Vec<String>> = ids.iter().map(|id| text(id)).collect();
-            let data = data.ok_or_else(refused)?;
+            let data = places.map(|(at, id)| match text(id) {
+                Some(text) if text.is_empty() => {
+                    Err(refused(&format!("empty string id at index {at}")))
+                }
+                Some(text) => Ok(text),
+                None => Err(refused(&format!(
+                    "invalid id type at index {at}: expected string"
+                ))),
+            });
+            let data = data.collect::<Result<Vec<_>>>()?;
             i_ds::IdField::StrId(StringArray { data })
         }
     };
     let id_field = Some(id_field);
     Ok(IDs { id_field })
+}
+
+fn no_number(at: usize, id: &Value) -> Refusal {
+    refused(&match id {
+        Value::String(text) => format!("invalid int64 id at index {at}: {}", shown(text)),
+        Value::Number(_) => format!("invalid int64 id at index {at}: {id} has fractional part"),
+        _ => format!("invalid id type at index {at}: expected int64"),
+    })
+}
+
+fn refused(why: &str) -> Refusal {
+    MilvusError::Invalid(format!("invalid parameter, error: {why}")).into()
 }
 
 fn number(id: &Value) -> Option<i64> {
@@ -72,9 +93,14 @@ fn text(id: &Value) -> Option<String> {
 }
 
 fn no_key(needed: &str, got: &Value) -> Refusal {
-    const SHOWN: usize = 64;
-    let got: String = got.to_string().chars().take(SHOWN).collect();
+    let got = shown(&got.to_string());
     Refusal::Key(format!(
         "id must be {needed} primary key, got: {got}: invalid parameter"
     ))
+}
+
+/// The beginning of what is no key.
+fn shown(id: &str) -> String {
+    const SHOWN: usize = 64;
+    id.chars().take(SHOWN).collect()
 }
