@@ -319,7 +319,7 @@ class Mistakes(Session):
              lambda: client.add_collection_field("changing", "x", DataType.INT64, nullable=True, is_primary=True)),
             (1100, "not support to add partition key field, field name  = x",
              lambda: client.add_collection_field("changing", "x", DataType.INT64, nullable=True, is_partition_key=True)),
-            (1100, "duplicated field name t",
+            (1100, "duplicate field name: t",
              lambda: client.add_collection_field("changing", "t", DataType.INT64, nullable=True)),
             (105, "no partition key field is set", lambda: collection(**{"partitionkey.isolation": True})),
         ]:

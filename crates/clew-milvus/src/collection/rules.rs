@@ -111,9 +111,10 @@ impl Collection {
         } else if field.data_type.is_vector() && !field.nullable {
             format!("not support to add vector field, field name = {name}")
         } else if field.is_clustering_key && self.fields.iter().any(|own| own.is_clustering_key) {
-            format!("already has another clustering key field, field name: {name}")
+            // The typing error is Milvus' own.
+            format!("already has another clutering key field, field name: {name}")
         } else if self.fields.iter().any(|own| own.name == *name) {
-            format!("duplicated field name {name}")
+            format!("duplicate field name: {name}")
         } else {
             return self.check_not_dropped(name);
         };
