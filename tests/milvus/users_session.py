@@ -75,7 +75,7 @@ class Session:
         self.refused("user already exists: bob", lambda: root.create_user("bob", "secret-3"))
         self.refused("invalid parameter", lambda: root.create_user("n@me", "secret-3"))
         self.refused("invalid password", lambda: root.create_user("carol", "short"))
-        self.refused("root user cannot be deleted", lambda: root.drop_user("root"))
+        self.refused("root user cannot be deleted: privilege not permitted", lambda: root.drop_user("root"))
         root.drop_user("somebody")
         self.same(root.describe_user("somebody"), {}, "nobody")
         self.same(tuple(root.describe_user("root")["roles"]), ("admin",), "root's roles")
@@ -209,7 +209,8 @@ class Session:
         self.refused("there is no privilege group name", lambda: root.add_privileges_to_group("ClusterAdmin", ["Insert"]))
         self.refused("there is no privilege group name", lambda: root.add_privileges_to_group("lost", ["Insert"]))
         self.refused("there is no privilege name", lambda: root.add_privileges_to_group("writers", ["Sing"]))
-        self.refused("level", lambda: root.add_privileges_to_group("writers", ["CreateDatabase"]))
+        self.refused("privileges are not the same privilege level", lambda: root.add_privileges_to_group("writers", ["CreateDatabase"]))
+        self.refused("privileges is empty when alter the privilege group", lambda: root.add_privileges_to_group("writers", []))
         for call in (root.create_privilege_group, root.drop_privilege_group, lambda name: root.add_privileges_to_group(name, ["Insert"])):
             self.refused("privilege group name wri-ters can only contain numbers, letters and underscores: invalid parameter",
                          lambda: call("wri-ters"))

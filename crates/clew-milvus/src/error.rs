@@ -120,7 +120,7 @@ pub(crate) enum MilvusError {
     TooLarge(String),
     #[error("{0}: not authenticated")]
     NotAuthenticated(String),
-    #[error("{0}")]
+    #[error("{}", of_kind(.0, NOT_PERMITTED))]
     NotPermitted(String),
     #[error("{0}: invalid privilege group name")]
     InvalidPrivilegeGroup(String),
@@ -162,6 +162,8 @@ pub(crate) enum MilvusError {
 const INVALID_PARAMETER: &str = "invalid parameter";
 /// The same of one that is not there.
 const MISSING_PARAMETER: &str = "missing parameter";
+/// The same of what nobody may do.
+const NOT_PERMITTED: &str = "privilege not permitted";
 
 /// What is said, with the words for errors of its kind.
 fn of_kind(said: &str, kind: &str) -> String {

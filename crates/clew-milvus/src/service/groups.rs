@@ -6,7 +6,7 @@ use super::roles::Operation;
 use super::{Call, Service};
 use crate::collection::NameOf;
 use crate::error::{MilvusError, Result};
-use crate::privilege::{Grantable, Level, Privilege, built_in, built_in_groups};
+use crate::privilege::{Grantable, Privilege, built_in, built_in_groups};
 use crate::proto::{self, *};
 
 fn info<'p>(name: &str, privileges: impl Iterator<Item = &'p str>) -> PrivilegeGroupInfo {
@@ -41,17 +41,13 @@ fn members(
     }
     let own = records.group(group).into_iter().flatten();
     let own = own.filter_map(|name| Privilege::named(name));
-    let mut level: Option<Level> = None;
-    for privilege in own.chain(all.iter().copied()) {
-        let others = *level.get_or_insert(privilege.level);
-        if others != privilege.level {
-            return Err(MilvusError::Invalid(format!(
-                "privilege [{}] has the level [{}], and the others of the group have [{}]",
-                privilege.name,
-                privilege.level.name(),
-                others.name()
-            )));
-        }
+    let together = own.chain(all.iter().copied());
+    let mut levels = together.map(|privilege| privilege.level);
+    let first = levels.next();
+    if levels.any(|level| Some(level) != first) {
+        return Err(MilvusError::invalid(
+            "privileges are not the same privilege level",
+        ));
     }
     Ok(all)
 }
@@ -114,6 +110,11 @@ impl Service {
         let operation = Operation::of(request.r#type)?;
         self.change_access(move |access| {
             let group = &request.group_name;
+            if request.privileges.is_empty() && access.records().group(group).is_some() {
+                return Err(MilvusError::invalid(
+                    "privileges is empty when alter the privilege group",
+                ));
+            }
             let all = match operation {
                 Operation::Give => members(&request.privileges, group, &access.records())?,
                 Operation::Take => {
