@@ -204,6 +204,8 @@ class Mistakes(Session):
             (200, "nope", lambda: client.insert("right", [self.row()], partition_name="nope")),
             (1100, "partition name nope not found: invalid parameter", lambda: search(partition_names=["nope"])),
             (1100, "partition name nope not found: invalid parameter", lambda: query("id > 1", partition_names=["nope"])),
+            (1100, "partition name nope not found: invalid parameter",
+             lambda: client.search("right", [[0.0] * 4], anns_field="nope", limit=1, partition_names=["nope"])),
             (1100, "Partition name should not be empty", lambda: search(partition_names=[""])),
             (1100, "255", lambda: client.create_partition("right", "p" * 256)),
             (1100, "255", lambda: client.create_collection("c" * 256, dimension=4)),
@@ -293,7 +295,7 @@ class Mistakes(Session):
         client.load_collection("changing", load_fields=["id", "v"])
         (hits,) = client.search("changing", [[0.0] * 4], anns_field="v", limit=1)
         self.same(len(hits), 0, "loaded by the vectors that have an index")
-        self.refused(65535, "field index of the field: w is not loaded, please reload the collection",
+        self.refused(65535, "field w is not loaded, please reload the collection",
                      lambda: client.search("changing", [[0.0] * 4], anns_field="w", limit=1))
         collection = lambda **properties: client.alter_collection_properties("changing", properties)
         field = lambda name, **properties: client.alter_collection_field("changing", name, properties)

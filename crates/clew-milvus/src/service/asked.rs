@@ -94,6 +94,8 @@ impl Asked {
     ) -> Result<Asked> {
         let params = pairs(request.search_params);
         check_same(collection, &params)?;
+        // Where it looks is looked at before what it looks for.
+        let within = visible(collection, &request.partition_names, now)?;
         let input = request.search_input.as_ref();
         let field = vector_field(collection, params.get("anns_field"), input)?;
         let not_loaded = MilvusError::NotLoadedTo("search", request.collection_name);
@@ -119,7 +121,6 @@ impl Asked {
             &request.partition_names,
             now,
         )?;
-        let within = visible(collection, &request.partition_names, now)?;
         let object_filter = object_filter((collection, field), &request.dsl, &templates)?;
         let highlights = request.highlighter.map(|highlighter| {
             Highlights::read(collection, highlighter, (field, index.metric)).map(Box::new)
@@ -443,7 +444,7 @@ fn index_of(collection: &Collection, field: &Field) -> Result<VectorIndex> {
     let index = collection.index_of(&field.name).ok_or_else(|| {
         // The field came after the collection was loaded, or was left out then: it takes indexes for all others.
         MilvusError::Unexpected(format!(
-            "field index of the field: {} is not loaded, please reload the collection",
+            "field {} is not loaded, please reload the collection",
             field.name
         ))
     })?;
