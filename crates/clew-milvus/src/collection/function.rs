@@ -53,7 +53,7 @@ impl FunctionKind {
     }
 
     /// What is said of fields that are not the one of texts that it reads.
-    pub(super) fn wrong_inputs(self, fields: &[&Field]) -> MilvusError {
+    fn wrong_inputs(self, fields: &[&Field]) -> MilvusError {
         let texts = match self {
             FunctionKind::Bm25 => "VARCHAR/TEXT",
             FunctionKind::MinHash => "VARCHAR",
@@ -163,9 +163,15 @@ impl Collection {
             )));
         }
         let inputs = self.fields_of_function("input", &function.input_field_names)?;
-        let [input] = inputs[..] else {
-            return Err(kind.wrong_inputs(&inputs));
+        let input = match inputs[..] {
+            [input] if input.data_type == DataType::VarChar => input,
+            _ => return Err(kind.wrong_inputs(&inputs)),
         };
+        if kind.is_of_words() && !input.flag("enable_analyzer") {
+            return Err(MilvusError::invalid(
+                "BM25 function input field must set enable_analyzer to true",
+            ));
+        }
         let outputs = self.fields_of_function("output", &function.output_field_names)?;
         let [output] = outputs[..] else {
             return Err(MilvusError::invalid(format!(
@@ -175,9 +181,8 @@ impl Collection {
             )));
         };
         let params = pairs(function.params);
-        match kind {
-            FunctionKind::Bm25 => check_input(input)?,
-            FunctionKind::MinHash => MinHash::read(&params, input, output).map(|_| ())?,
+        if kind == FunctionKind::MinHash {
+            MinHash::read(&params, input, output)?;
         }
         self.check_output((name, kind), output)?;
         Ok(Function {
@@ -336,19 +341,6 @@ fn check_names(function: &proto::FunctionSchema) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Refuses fields that have no words.
-fn check_input(field: &Field) -> Result<()> {
-    if field.data_type != DataType::VarChar {
-        return Err(FunctionKind::Bm25.wrong_inputs(&[field]));
-    }
-    match field.flag("enable_analyzer") {
-        true => Ok(()),
-        false => Err(MilvusError::invalid(
-            "BM25 function input field must set enable_analyzer to true",
-        )),
-    }
 }
 
 #[cfg(test)]

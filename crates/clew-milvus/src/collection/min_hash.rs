@@ -11,7 +11,6 @@ use twox_hash::XxHash3_64;
 
 use super::analyzer::analyzer_settings;
 use super::field::LENGTH_MAX;
-use super::function::FunctionKind;
 use super::{DataType, Field};
 use crate::error::{MilvusError, Result};
 
@@ -54,9 +53,6 @@ impl MinHash {
         input: &Field,
         output: &Field,
     ) -> Result<MinHash> {
-        if input.data_type != DataType::VarChar {
-            return Err(FunctionKind::MinHash.wrong_inputs(&[input]));
-        }
         if output.data_type != DataType::BinaryVector {
             return Err(MilvusError::invalid(format!(
                 "MinHash function output field must be a BinaryVector field, but got {}",
