@@ -96,6 +96,7 @@ impl Asked {
         check_same(collection, &params)?;
         // Where it looks is looked at before what it looks for.
         let within = visible(collection, &request.partition_names, now)?;
+        check_said(&params)?;
         let input = request.search_input.as_ref();
         let field = vector_field(collection, params.get("anns_field"), input)?;
         let not_loaded = MilvusError::NotLoadedTo("search", request.collection_name);
@@ -104,9 +105,7 @@ impl Asked {
             index => index?,
         };
         let inner = inner_params(&params)?;
-        check_metric(&index, &params, &inner)?;
         check_iterator(field, &index, &params)?;
-        check_said(&params)?;
         let templates =
             Templates::read(request.expr_template_values)?.in_zone(zone_asked(&params)?);
         if let Some(key) = collection.isolated_key() {
@@ -137,6 +136,8 @@ impl Asked {
         if !collection.loaded {
             return Err(not_loaded);
         }
+        // Which metric there is, Milvus knows where the rows are.
+        check_metric(&index, &params, &inner)?;
         Ok(Asked {
             metric: index.metric,
             is_flat: index.is_flat,
