@@ -198,7 +198,7 @@ class Mistakes(Session):
             (1100, "more than 5000 operators", lambda: query(chain)),
             (1100, "empty expression should be used with limit", lambda: query("")),
             (1100, "can't be empty", lambda: client.delete("right", filter=" ")),
-            (1100, "failed to create delete plan: cannot parse expression: 12-s, error: field s not exist",
+            (1100, "failed to create delete plan: cannot parse expression: 12-s: field s not exist",
              lambda: client.delete("right", filter="12-s")),
             (200, "Failed to get partition id: partition not found[partition=nope]",
              lambda: client.delete("right", filter="t == 'x'", partition_name="nope")),

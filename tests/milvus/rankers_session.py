@@ -68,9 +68,9 @@ class Rankers(Session):
         self.same(self.found(self.function("weighted", weights=[1.0], norm_score=False))[0], (11, 12.0), "scores as they are")
         for code, said, ranker in [
             (1100, "norm_score params must be true/false, bug got maybe", self.function("weighted", weights=[1.0], norm_score="maybe")),
-            (1100, "must set weight params", self.function(filter="id > 1")),
+            (1100, "failed to create query plan: must set weight params", self.function(filter="id > 1")),
             (1100, "weight params failed", self.function(weight="much")),
-            (1100, "plan: parse expr failed with error: {cannot parse expression", self.function(filter="id >", weight=2)),
+            (1100, "plan: parse expr failed: cannot parse expression: id >: ", self.function(filter="id >", weight=2)),
             (1100, "random seed field not found", self.function(weight=2, random_score={"field": "nope"})),
             (1100, "only support int64 field as random seed", self.function(weight=2, random_score={"field": "kind"})),
             (1100, "unsupported rerank function: [other]", self.function("other")),

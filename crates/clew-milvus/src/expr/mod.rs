@@ -87,7 +87,7 @@ impl ExprError {
             ));
         }
         MilvusError::Invalid(format!(
-            "failed to create query plan: cannot parse expression: {shown}, error: {}: invalid parameter, at line {line}:{column}",
+            "failed to create query plan: cannot parse expression: {shown}: {}: invalid parameter, at line {line}:{column}",
             self.reason
         ))
     }

@@ -127,19 +127,20 @@ fn boost(
             let lowered = parsed.and_then(|parsed| expr::lower(&parsed, collection, templates));
             Some(lowered.map_err(|error| match error {
                 MilvusError::Invalid(said) => MilvusError::Invalid(format!(
-                    "{PLAN}parse expr failed with error: {{{}}}",
+                    "{PLAN}parse expr failed: {}",
                     said.strip_prefix(PLAN).unwrap_or(&said)
                 )),
                 other => other,
             })?)
         }
     };
-    let given = param(function, "weight")
-        .ok_or_else(|| MilvusError::invalid("must set weight params for weight scorer"))?;
+    let given = param(function, "weight").ok_or_else(|| {
+        MilvusError::Invalid(format!("{PLAN}must set weight params for weight scorer"))
+    })?;
     let weight: Option<f64> = given.parse().ok().filter(|weight: &f64| weight.is_finite());
     let weight = weight.ok_or_else(|| {
         MilvusError::invalid(format!(
-            "parse function scorer weight params failed with error: {{{given} is no number}}"
+            "{PLAN}parse function scorer weight params failed: {given} is no number"
         ))
     })?;
     let drawn = param(function, "random_score").map(|json| drawn(collection, json, chance));
