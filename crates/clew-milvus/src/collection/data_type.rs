@@ -81,7 +81,27 @@ impl DataType {
             STRING => MilvusError::invalid(
                 "string data type not supported yet, please use VarChar type instead",
             ),
-            _ => MilvusError::Unsupported(DataType::name_of_unsupported(number)),
+            _ if UNSUPPORTED.iter().any(|row| row.0 == number) => {
+                MilvusError::Unsupported(DataType::name_of_unsupported(number))
+            }
+            _ => MilvusError::expected(
+                "Invalid field",
+                format!("field data type: {number} is not supported"),
+            ),
+        })
+    }
+
+    /// The type of a number that a client gave for the elements of arrays, of which there are no others in Milvus either.
+    ///
+    /// # Errors
+    /// [`MilvusError::Invalid`] for any other.
+    pub(crate) fn element(number: i32) -> Result<DataType> {
+        if matches!(number, NONE | STRING) {
+            return DataType::known(number, "element data type");
+        }
+        DataType::of(number).ok_or_else(|| {
+            let name = DataType::name_of_unsupported(number);
+            MilvusError::invalid(format!("element type {name} is not supported"))
         })
     }
 
@@ -101,7 +121,7 @@ impl DataType {
     /// What a number is called that is none of these.
     pub(crate) fn name_of_unsupported(number: i32) -> String {
         let known = UNSUPPORTED.iter().find(|row| row.0 == number);
-        known.map_or_else(|| format!("data type {number}"), |row| row.1.to_string())
+        known.map_or_else(|| number.to_string(), |row| row.1.to_string())
     }
 
     pub(crate) fn number(self) -> i32 {
@@ -185,9 +205,20 @@ mod tests {
             (NONE, 1100, "data type None is not valid"),
             (STRING, 1100, "please use VarChar type instead"),
             (25, 3000, "Text is not supported"),
+            (1001, 1100, "field data type: 1001 is not supported"),
         ] {
             let error = DataType::known(number, "data type").unwrap_err();
             assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        for (number, said) in [
+            (NONE, "element data type None is not valid"),
+            (STRING, "please use VarChar type instead"),
+            (25, "element type Text is not supported"),
+            (1001, "element type 1001 is not supported"),
+        ] {
+            let error = DataType::element(number).unwrap_err();
+            assert_eq!(error.code(), 1100, "{error}");
             assert!(error.to_string().contains(said), "{error}");
         }
     }

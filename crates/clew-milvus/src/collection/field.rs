@@ -103,7 +103,7 @@ impl Field {
         NameOf::Field.check(&field.name)?;
         let data_type = DataType::known(field.data_type, "data type")?;
         let element_type = match data_type {
-            DataType::Array => Some(DataType::known(field.element_type, "element data type")?),
+            DataType::Array => Some(DataType::element(field.element_type)?),
             _ => None,
         };
         let params = pairs(field.type_params);
