@@ -137,7 +137,7 @@ class Mistakes(Session):
             (100, "nope", lambda: client.load_collection("nope")),
             (100, "nope", lambda: client.describe_collection("nope")),
             (1100, "right", lambda: client.create_collection("right", dimension=4)),
-            (700, "no vector index on field: [v]", lambda: client.load_collection("bare")),
+            (700, "index not found[collection=bare]", lambda: client.load_collection("bare")),
             (101, "bare", lambda: client.query("bare", filter="id > 1")),
             (1100, "expected vector size(byte) 32, actual 12", lambda: search(data=[[1.0, 2.0, 3.0]])),
             (1100, "fieldName(nope) not found", lambda: search(anns_field="nope")),
@@ -286,7 +286,7 @@ class Mistakes(Session):
         params.add_index("v", index_type="HNSW", metric_type="L2")
         client.create_collection("changing", schema=schema)
         client.create_index("changing", params)
-        self.refused(700, "no vector index on field: [w]", lambda: client.load_collection("changing"))
+        self.refused(1100, "there is no vector index on field: [w], please create index firstly", lambda: client.load_collection("changing"))
         for said, fields in [
             ("fieldName(no) not found", ["id", "v", "no"]),
             ("load field list [v t] does not contain primary key field id", ["v", "t"]),
@@ -331,7 +331,7 @@ class Mistakes(Session):
         self.refused(12, "when load 2 replica count: service resource insufficient",
                      lambda: client.load_collection("changing", replica_number=2))
         # Of partitions, indexes are looked for first.
-        self.refused(700, "there is no vector index on field: [w]",
+        self.refused(1100, "there is no vector index on field: [w]",
                      lambda: client.load_partitions("changing", ["_default"], replica_number=2))
         self.refused(700, "index not found[collection=bare]", lambda: client.load_partitions("bare", ["nope"]))
         client.insert("changing", [{"id": n, "v": [0.0] * 4, "w": [0.0] * 4, "t": "x", "list": []} for n in range(3)])

@@ -675,6 +675,7 @@ class Rest(ClientsTest):
         self.assertEqual((segment["collectionID"], segment["numRows"]), (number, 6))
         job = self.ask("collections/compact", {"collectionName": "r"})["data"]["compactionID"]
         self.assertEqual(self.ask("collections/get_compaction_state", {"jobID": job})["data"]["state"], "Completed")
+        self.assertEqual(self.ask("collections/get_compaction_state", {"collectionName": "r"})["data"]["compactionID"], 0)
         limits = {"requests": {"node_num": 1}, "limits": {"node_num": 1}}
         self.ask("resource_groups/create", {"name": "rg", "config": limits})
         self.assertEqual(self.ask("resource_groups/list")["data"], ["__default_resource_group", "rg"])

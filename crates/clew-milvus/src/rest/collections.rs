@@ -47,9 +47,7 @@ pub(super) async fn run(
             json!({"compactionID": started.compaction_id})
         }
         "get_compaction_state" => {
-            let Some(id) = body.number("jobID")? else {
-                return Err(Refusal::Missing("Key: 'jobID' is required".to_string()));
-            };
+            let id = body.number("jobID")?.unwrap_or_default();
             let request = GetCompactionStateRequest { compaction_id: id };
             let found = door.get_compaction_state(caller, request).await?;
             json!({

@@ -405,7 +405,8 @@ fn check_dynamic(collection: &Collection, index: &KeptIndex) -> Result<()> {
     }
 }
 
-fn not_found(collection: &str, index: &str) -> MilvusError {
+/// What is said of an index that there is not, or of none at all.
+pub(super) fn not_found(collection: &str, index: &str) -> MilvusError {
     MilvusError::IndexNotFound(match index {
         "" => format!("index not found[collection={collection}]"),
         index => format!("index not found[collection={collection}][index={index}]"),

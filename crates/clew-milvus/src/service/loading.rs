@@ -2,6 +2,7 @@
 
 use clew_engine::Purpose;
 
+use super::indexes::not_found;
 use super::{Call, NODE, Service};
 use crate::collection::{Collection, Field};
 use crate::collections::{Changes, Opened};
@@ -274,8 +275,11 @@ fn check_indexed(collection: &Collection, name: &str, fields: &[String]) -> Resu
     if bare.is_empty() {
         return Ok(());
     }
-    Err(MilvusError::IndexNotFound(format!(
-        "there is no vector index on field: [{}], please create index firstly: index not found[collection={name}]",
+    if collection.indexes.is_empty() {
+        return Err(not_found(name, ""));
+    }
+    Err(MilvusError::invalid(format!(
+        "there is no vector index on field: [{}], please create index firstly",
         bare.join(" ")
     )))
 }
