@@ -78,84 +78,84 @@ fn a_function_that_comes_later_fills_the_field_that_comes_with_it() {
     }
 }
 
+/// The refusal of a function of names between commas, and of a kind by its number.
+fn refusal(name: &str, inputs: &str, outputs: &str, kind: i32) -> MilvusError {
+    let names = |list: &str| match list {
+        "" => Vec::new(),
+        list => list.split(',').map(|name| name.trim().into()).collect(),
+    };
+    let function = proto::FunctionSchema {
+        name: name.into(),
+        r#type: kind,
+        input_field_names: names(inputs),
+        output_field_names: names(outputs),
+        ..proto::FunctionSchema::default()
+    };
+    collection().add_function(function, 1).unwrap_err()
+}
+
 #[test]
 fn functions_that_are_named_wrongly_or_are_none_are_refused() {
-    let read = |name: &str, inputs: &[&str], outputs: &[&str], kind: i32| {
-        let owned = |names: &[&str]| names.iter().map(|name| String::from(*name)).collect();
-        let function = proto::FunctionSchema {
-            name: name.into(),
-            r#type: kind,
-            input_field_names: owned(inputs),
-            output_field_names: owned(outputs),
-            ..proto::FunctionSchema::default()
-        };
-        collection().add_function(function, 1).unwrap_err()
-    };
-    let refusals: [(&str, &[&str], &[&str], i32, &str); 9] = [
-        ("", &["text"], &["v"], 1101, "function name cannot be empty"),
+    const TWO_INPUTS: &str =
+        "BM25 function input field must be a VARCHAR/TEXT field, got 2 field with type VarChar";
+    for (name, inputs, outputs, code, said) in [
+        ("", "text", "v", 1101, "function name cannot be empty"),
         (
             "f",
-            &[],
-            &["v"],
+            "",
+            "v",
             1101,
             "function input field names cannot be empty, function: f",
         ),
         (
             "f",
-            &["text"],
-            &[],
+            "text",
+            "",
             1101,
             "function output field names cannot be empty",
         ),
         (
             "f",
-            &[""],
-            &["v"],
+            " ",
+            "v",
             1101,
             "function input field name cannot be empty string",
         ),
         (
             "f",
-            &["text", "text"],
-            &["v"],
+            "text,text",
+            "v",
             1100,
             "each function input field should be used",
         ),
         (
             "f",
-            &["text"],
-            &["text"],
+            "text",
+            "text",
             1100,
             "a single field cannot be both input and output",
         ),
+        ("f", "text,id", "v", 1100, TWO_INPUTS),
         (
             "f",
-            &["text", "id"],
-            &["v"],
-            1100,
-            "BM25 function input field must be a VARCHAR/TEXT field, got 2 field with type VarChar",
-        ),
-        (
-            "f",
-            &["text"],
-            &["v", "id"],
+            "text",
+            "v,id",
             1100,
             "BM25 function only need 1 output field, but got 2",
         ),
         (
             "f",
-            &["text"],
-            &["v", "v"],
+            "text",
+            "v,v",
             1100,
             "each function output field should be used",
         ),
-    ];
-    for (name, inputs, outputs, code, said) in refusals {
-        let refused = read(name, inputs, outputs, FunctionKind::Bm25.number());
+    ] {
+        let refused = refusal(name, inputs, outputs, FunctionKind::Bm25.number());
         assert_eq!(refused.code(), code, "{refused}");
         assert!(refused.to_string().starts_with(said), "{refused}");
     }
     for (kind, code) in [(0, 1100), (2, 3000), (3, 1100), (99, 1100)] {
-        assert_eq!(read("f", &["text"], &["v"], kind).code(), code, "{kind}");
+        assert_eq!(refusal("f", "text", "v", kind).code(), code, "{kind}");
     }
 }
