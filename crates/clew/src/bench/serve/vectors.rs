@@ -46,7 +46,7 @@ pub(super) struct VectorsLoad {
     #[arg(long, value_name = "FILE", requires = "base", conflicts_with_all = ["rows", "dims", "query_count"])]
     queries: Option<PathBuf>,
     /// Exact neighbours of each query, nearest first, an .npy matrix of row numbers; computed unless given.
-    #[arg(long, value_name = "FILE", requires = "base")]
+    #[arg(long, value_name = "FILE", requires = "base", conflicts_with_all = ["rows", "dims", "query_count"])]
     truth: Option<PathBuf>,
     /// How vectors are compared.
     #[arg(long, value_enum, default_value = "l2")]
