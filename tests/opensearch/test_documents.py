@@ -54,10 +54,13 @@ class Documents(ClewTest):
 
     def test_what_a_read_by_id_says_is_looked_at(self):
         self.client.index(index="books", id="1", body={"n": 1})
-        for params, told in (({"version_type": "nope"}, "No version type match [nope]"), ({"preference": "_nope"}, "no Preference for [_nope]")):
-            for path in ("/books/_doc/1", "/books/_source/1"):
-                with self.subTest(path=path, params=params), self.refused(400, "illegal_argument_exception", told):
-                    self.client.transport.perform_request("GET", path, params=params)
+        for path, params, told in (
+            ("_doc", {"version_type": "nope"}, "No version type match [nope]"),
+            ("_doc", {"preference": "_nope"}, "no Preference for [_nope]"),
+            ("_source", {"preference": "_nope"}, "no Preference for [_nope]"),
+        ):
+            with self.subTest(path=path, params=params), self.refused(400, "illegal_argument_exception", told):
+                self.client.transport.perform_request("GET", f"/books/{path}/1", params=params)
         for member, kind, told in (
             ({"version": "x"}, "illegal_argument_exception", 'For input string: "x"'),
             ({"version_type": "x"}, "illegal_argument_exception", "No version type match [x]"),

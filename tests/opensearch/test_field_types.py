@@ -201,7 +201,7 @@ class FieldTypes(ClewTest):
             self.assertEqual(self.found(**query), expected, query)
         shown = self.client.indices.get_mapping(index="t")["t"]["mappings"]["properties"]
         self.assertEqual(shown, {"labels": {"type": "flat_object"}})
-        with self.refused(400, "parsing_exception"):
+        with self.refused(400, "mapper_parsing_exception", "failed to parse field [labels] of type [flat_object]"):
             self.client.index(index="t", body={"labels": "text"})
         reason = "Field [labels] of type [flat_object] does not support doc_value in root field"
         source = {"terms": {"field": "labels"}}

@@ -140,7 +140,7 @@ class WordsAsThere(AsThere):
         slice = "`slice` cannot be used outside of a scroll context or PIT context"
         for body, status, kind, reason in (
             ({"sort": ["n"], "rescore": rescore}, 400, "illegal_argument_exception", "Cannot use [sort] option in conjunction with [rescore]."),
-            ({"slice": {"id": 0, "max": 2}}, 500, "search_exception", slice),
+            ({"slice": {"id": 0, "max": 2}}, 400, "search_exception", slice),
             ({"highlight": {"fields": {"n": {"type": "nope"}}}}, 400, "illegal_argument_exception", "unknown highlighter type [nope] for the field [n]"),
         ):
             self.assert_shards_refuse(kind, reason, "together", status, **body)

@@ -125,7 +125,7 @@ impl Control {
                 "search_exception",
                 "`slice` cannot be used outside of a scroll context or PIT context",
             );
-            let refused = ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, cause);
+            let refused = ApiError::new(StatusCode::BAD_REQUEST, cause);
             return Err(refused.found_by_shards());
         }
         if !self.rescore.is_empty() && !by_score {

@@ -271,8 +271,7 @@ impl Call {
         wildcards: Wildcards,
         purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
-        let resolved = self.opened_from(wildcards, purpose).await?;
-        Ok(resolved.iter().map(|found| found.index().clone()).collect())
+        shown(&self.opened_from(wildcards, purpose).await?, purpose)
     }
 
     /// The indexes of the path, after they have reached the position that the request asks for.
@@ -290,7 +289,7 @@ impl Call {
             .await
     }
 
-    /// The indexes of an expression that has its own options. A block may forbid to show what they are, their figures too.
+    /// The indexes of an expression that has its own options.
     ///
     /// # Errors
     /// Names that mean no index where the options want one, a block, or a position that is not reached in time.
@@ -300,14 +299,7 @@ impl Call {
         options: ResolveOptions,
         purpose: Purpose,
     ) -> Result<Vec<Arc<Index>>, ApiError> {
-        let resolved = self.open(expression, options, purpose).await?;
-        let indices: Vec<_> = resolved.iter().map(|found| found.index().clone()).collect();
-        if purpose == Purpose::Watch {
-            for index in &indices {
-                index.check_own_blocks(BlockLevel::MetadataRead)?;
-            }
-        }
-        Ok(indices)
+        shown(&self.open(expression, options, purpose).await?, purpose)
     }
 
     /// The one index that a name means to a read by id, and the routing key that holds there.
@@ -493,4 +485,16 @@ pub(crate) fn read_wildcards(names: &[&str]) -> Result<Wildcards, ApiError> {
         }
     }
     Ok(wildcards)
+}
+
+/// Opened indexes, as far as no block forbids to show what they are, their figures too.
+fn shown(opened: &[IndexHandle], purpose: Purpose) -> Result<Vec<Arc<Index>>, ApiError> {
+    let indices = opened.iter().map(|found| found.index().clone());
+    let may_be_shown = |index: Arc<Index>| {
+        if purpose == Purpose::Watch {
+            index.check_own_blocks(BlockLevel::MetadataRead)?;
+        }
+        Ok::<_, ApiError>(index)
+    };
+    indices.map(may_be_shown).collect()
 }

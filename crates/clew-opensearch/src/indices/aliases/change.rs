@@ -152,8 +152,7 @@ impl Changes {
                 let before = self.actions.len();
                 for alias in aliases_of(index).keys() {
                     if is_wanted(&[name], alias) {
-                        call.memory
-                            .take(size_of::<AliasAction>() + 2 * alias.len())?;
+                        call.memory.take(ACTION_BYTES + 2 * alias.len())?;
                         let (index, name) = (index.name().to_string(), alias.clone());
                         self.actions.push(AliasAction::Remove { index, name });
                     }
@@ -237,12 +236,16 @@ fn concrete(call: &Call, expressions: &[String]) -> Result<Vec<Arc<Index>>, ApiE
     Ok(opened.iter().map(|found| found.index().clone()).collect())
 }
 
+/// What an action takes but for its names' letters: a list that grows has room for twice as many, and each of its two names is an
+/// allocation, of which the smallest has 16 bytes.
+const ACTION_BYTES: usize = 2 * (size_of::<AliasAction>() + 16);
+
 /// What it takes to give an index an alias: a short list of names and another one of indexes make a long one of both.
 fn action_bytes(name: &str, alias: &Alias) -> usize {
     let filter = alias.filter.as_ref().map(Value::to_string);
     let filter = filter.map_or(0, |filter| parsed_json_bytes(filter.as_bytes()));
     // The filter is tried before, too.
-    size_of::<AliasAction>() + 2 * (name.len() + filter)
+    ACTION_BYTES + 2 * (name.len() + filter)
 }
 
 /// The first alias whose filter means nothing to the mapping of its index, and why. Who may not read an index, or one that is
