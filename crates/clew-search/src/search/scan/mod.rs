@@ -88,7 +88,7 @@ impl<'r, 'a, 'v> Scan<'r, 'a, 'v> {
                 continue;
             }
             self.segment(segment, &self.run.snapshot.readers[segment], scoring)?;
-            timed_out |= self.pace.is_stopped();
+            timed_out |= stopped();
             self.together.meet(&mut self.sink);
         }
         Ok(ScanFound {

@@ -1,6 +1,9 @@
 //! What is collected of a shard, of several, and of one that comes after another.
 
+use clew_platform::FixedClock;
+
 use super::*;
+use crate::search::sorted::in_order;
 
 #[derive(Default)]
 struct Collected {
@@ -82,6 +85,45 @@ fn an_expired_search_says_so() {
     let _cancelled = token.enter();
     let refused = search(&snapshot, request(), &VectorAnswers::default());
     assert!(matches!(refused, Err(QueryError::Stopped)));
+}
+
+/// Has time for no document.
+struct Late(Arc<FixedClock>);
+
+impl DocVisitor for Late {
+    fn segment(&mut self, _ord: usize, _reader: &SegmentReader) -> Result<(), QueryError> {
+        Ok(())
+    }
+    fn collect(&mut self, _docs: &[DocId]) -> Result<(), QueryError> {
+        self.0.advance(Duration::from_secs(1));
+        Err(QueryError::Stopped)
+    }
+}
+
+#[test]
+fn what_was_counted_of_a_block_without_time_for_all_of_it_is_not_all() {
+    let snapshot = snapshot(&random_docs(&mut Random(9), &[300]));
+    let query = Query::matches("body", "w1 w2");
+    let clock = Arc::new(FixedClock::default());
+    let token = CancellationToken::new().until(clock.clone(), Duration::from_millis(1));
+    let _entered = token.enter();
+    let mut visitor = Late(clock);
+    let request = ShardRequest {
+        visitor: Some(&mut visitor),
+        ..ShardRequest::new(&query)
+    };
+    let result = search(&snapshot, request, &VectorAnswers::default()).unwrap();
+    assert!(result.timed_out && result.total.value > 0);
+    assert_eq!(result.total.relation, Relation::Gte);
+}
+
+#[test]
+fn few_hits_are_kept_however_late_it_is() {
+    let clock = Arc::new(FixedClock::at(Duration::from_secs(9)));
+    let long_ago = CancellationToken::new().until(clock, Duration::ZERO);
+    let _late = long_ago.enter();
+    assert_eq!(in_order(vec![2, 1], Ord::cmp), [1, 2]);
+    assert_eq!(in_order((0..100_000).collect(), Ord::cmp), [0; 0]);
 }
 
 #[test]
