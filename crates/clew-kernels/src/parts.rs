@@ -2,7 +2,7 @@
 //! of a function that copies takes longer than the copy.
 
 use std::ops::Range;
-use std::ptr;
+use std::{mem, ptr};
 
 /// Bytes that are copied at once.
 const BLOCK: usize = 32;
@@ -56,7 +56,11 @@ impl<'o> Parts<'o> {
     #[inline]
     pub fn with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         self.settle();
-        write(self.out);
+        // Where that panics there is no room that this knows of.
+        let mut out = mem::take(self.out);
+        (self.next, self.end) = room_of(self.out);
+        write(&mut out);
+        *self.out = out;
         (self.next, self.end) = room_of(self.out);
     }
 
@@ -121,6 +125,8 @@ fn grow(out: &mut Vec<u8>, bytes: usize) -> (*mut u8, *mut u8) {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::*;
 
     #[test]
@@ -144,6 +150,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_panics_while_it_appends_leaves_nothing_that_was_not_written() {
+        let mut out = b"abc".to_vec();
+        let mut parts = Parts::new(&mut out, 0);
+        let write = |out: &mut Vec<u8>| {
+            out.reserve(10_000);
+            panic!("no more of it");
+        };
+        catch_unwind(AssertUnwindSafe(|| parts.with(write))).unwrap_err();
+        drop(parts);
+        assert_eq!(out, b"");
     }
 
     #[test]
