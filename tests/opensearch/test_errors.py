@@ -132,6 +132,7 @@ class Errors(ClewTest):
         sort = told(sort=[{"nope": "asc"}])
         self.assertEqual((sort["type"], sort["index"]), ("query_shard_exception", "typed"))
         self.assertEqual(sort["reason"], "No mapping found for [nope] in order to sort on")
+        self.assertEqual(told(aggs={"first": {"top_hits": {"sort": [{"nope": "asc"}]}}}), sort)
         self.index_all("typed", {"2": {"k": "a"}})
         sort = told(sort=[{"k.keyword": {"order": "asc", "mode": "avg"}}])
         self.assertEqual(sort["type"], "query_shard_exception")

@@ -141,8 +141,7 @@ impl FamilySegment {
 
 impl AskedBuckets for RelativesSpec {
     fn plan(&self, asking: &Asking<'_>) -> Result<(ValuePlan, BucketPlan), AggError> {
-        let family = Family::of(self.way, &self.kind, asking.context);
-        let family = family.map_err(|error| AggError::Query(Box::new(error)))?;
+        let family = Family::of(self.way, &self.kind, asking.context)?;
         let plan = RelativesPlan {
             way: self.way,
             family: family.map(Arc::new),

@@ -134,5 +134,5 @@ pub(crate) fn documents_of(
         };
         matching_within(&compile, query, context.scope)
     };
-    find().map_err(|error| AggError::Query(Box::new(error)))
+    Ok(find()?)
 }

@@ -133,8 +133,7 @@ pub(super) fn plan_derived(
     if !WITH_SCRIPTS.contains(&aggregation) {
         return Err(refused(""));
     }
-    let derived = DerivedPath::new(field, path);
-    let derived = derived.map_err(|error| AggError::Query(Box::new(error)))?;
+    let derived = DerivedPath::new(field, path)?;
     let kind = match derived.kind() {
         Some(DerivedKind::Keyword | DerivedKind::Ip | DerivedKind::Object) => ValueKind::Keyword,
         Some(DerivedKind::Long | DerivedKind::Double | DerivedKind::Float) => ValueKind::Double,
@@ -295,11 +294,7 @@ impl Made {
                     source,
                 })?)
             }
-            Maker::Derived(values) => {
-                let open = values.open(reader);
-                let open = open.map_err(|error| AggError::Query(Box::new(error)))?;
-                OpenMaker::Derived(RefCell::new(open))
-            }
+            Maker::Derived(values) => OpenMaker::Derived(RefCell::new(values.open(reader)?)),
         };
         Ok(Made {
             maker,
@@ -335,8 +330,7 @@ impl Made {
                         taken.map_err(failed)?
                     }
                     OpenMaker::Derived(open) => {
-                        let values = open.borrow_mut().values(doc);
-                        let values = values.map_err(|error| AggError::Query(Box::new(error)))?;
+                        let values = open.borrow_mut().values(doc)?;
                         values.iter().try_for_each(|value| {
                             let value = ScriptValue::of_json(value);
                             one_key(&value, self.kind, &mut |key| take(entry, key))

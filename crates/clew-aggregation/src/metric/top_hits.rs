@@ -4,7 +4,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use clew_query::aggregation::TopHitsSpec;
-use clew_query::{AggError, Order, SortKey};
+use clew_query::{AggError, Order, QueryError, SortKey};
 use clew_search::{
     CompileContext, KeyCursor, MergedHit, ShardHit, Slot, Snapshot, SortObjects, VectorAnswers,
 };
@@ -44,11 +44,10 @@ impl TopHits {
         let segment = plan.segments.place(reader);
         let snapshot = plan.snapshot.as_deref();
         let snapshot = snapshot.ok_or_else(|| AggError::invalid("[top_hits] needs a search"))?;
-        let cursors = plan.objects.of(&plan.keys).cursors(snapshot, reader, 0);
         Ok(TopHits {
             plan: plan.clone(),
             segment,
-            cursors: cursors.map_err(|error| AggError::invalid(error.to_string()))?,
+            cursors: plan.objects.of(&plan.keys).cursors(snapshot, reader, 0)?,
             tops: Vec::new(),
         })
     }
@@ -57,8 +56,7 @@ impl TopHits {
         let score = account.score(doc);
         let mut slots = Vec::with_capacity(self.cursors.len());
         for cursor in &self.cursors {
-            let slot = cursor.slot(doc, score);
-            slots.push(slot.map_err(|error| AggError::invalid(error.to_string()))?);
+            slots.push(cursor.slot(doc, score)?);
         }
         grow(&mut self.tops, parent, account)?;
         let top = &mut self.tops[parent as usize];
@@ -83,14 +81,14 @@ impl TopHits {
         for (slots, doc, score) in top.rows.into_sorted_vec() {
             let values = self.cursors.iter().zip(slots);
             let values = values.map(|(cursor, slot)| cursor.value(slot));
-            let sort = values.collect::<Result<_, _>>();
+            let sort = values.collect::<Result<_, QueryError>>()?;
             hits.push(MergedHit {
                 shard: self.plan.shard,
                 hit: ShardHit {
                     segment: self.segment,
                     doc,
                     score: self.plan.shows_scores().then(|| f32::from_bits(score)),
-                    sort: sort.map_err(|error| AggError::invalid(error.to_string()))?,
+                    sort,
                     group: None,
                 },
             });
@@ -180,7 +178,7 @@ pub(crate) fn plan_top_hits(
             };
             SortObjects::find(&keys, &compile, context.scope)
         };
-        objects = find().map_err(|error| AggError::Query(Box::new(error)))?;
+        objects = find()?;
     }
     let plan = TopHitsPlan {
         from: spec.from,

@@ -150,6 +150,16 @@ pub fn sorted_in_time<T>(
     clew_platform::sorted_while(items, compare, goes_on).ok_or_else(over)
 }
 
+impl From<super::QueryError> for AggError {
+    fn from(error: super::QueryError) -> Self {
+        match error {
+            super::QueryError::Aggregation(error) => error,
+            super::QueryError::Memory(exceeded) => AggError::Memory(exceeded),
+            error => AggError::Query(Box::new(error)),
+        }
+    }
+}
+
 impl AggError {
     /// What the caller can do about it.
     pub fn kind(&self) -> AggErrorKind {
