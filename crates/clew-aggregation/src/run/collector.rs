@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_platform::{MemoryExceeded, Reservation, stopped};
+use clew_platform::{MemoryExceeded, Reservation, book_for_a_while, stopped};
 use clew_query::AggError;
 use clew_query::aggregation::NamedAgg;
 use clew_schema::MappedField;
@@ -20,7 +20,7 @@ use crate::pipeline::{PipelinePlan, apply};
 use crate::reduce::Budget;
 use crate::result::{AggResults, NamedResult};
 use crate::run::deposit::{Counted, Deposit};
-use crate::tree::open::open_all;
+use crate::tree::open::{open_all, opened_bytes};
 use crate::tree::passes::{
     conclude, count_backgrounds, count_late, cut_buckets, settle, wants_background,
 };
@@ -37,6 +37,8 @@ pub struct AggCollector {
     account: Account,
     merged: Vec<Partial>,
     running: Vec<Box<dyn Collect>>,
+    /// What those take that are open at once, which are those of one segment.
+    opened: Option<Reservation>,
     /// What global aggregations may see of each segment; everything where nothing is said.
     visible: Option<Arc<Vec<SegmentBits>>>,
     /// Segments seen, where they are needed again at the end.
@@ -78,6 +80,7 @@ impl AggCollector {
                 .counting_by(context.mapping.doc_count().map(MappedField::column)),
             merged,
             running: Vec::new(),
+            opened: None,
             readers: Vec::new(),
             forks: Forks::None,
         })
@@ -103,6 +106,7 @@ impl AggCollector {
             account: self.account.fork(deposit.bytes()),
             merged: Vec::new(),
             running: Vec::new(),
+            opened: None,
             readers: Vec::new(),
             forks: Forks::Fork(deposit),
         })
@@ -152,6 +156,10 @@ impl AggCollector {
         let bytes = bytes_per_doc(&self.plans).saturating_mul(reader.max_doc() as usize);
         if bytes > 0 {
             self.account.charge(bytes)?;
+        }
+        if self.opened.is_none() {
+            let opened = book_for_a_while(opened_bytes(&self.plans));
+            self.opened = opened.map_err(AggError::Memory)?;
         }
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.wants_scores() {

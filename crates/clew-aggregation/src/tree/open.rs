@@ -1,6 +1,5 @@
 //! The collectors of plans.
 
-use clew_platform::book;
 use clew_query::{AggError, unless_overdue};
 
 use crate::bucket::Opening;
@@ -8,13 +7,19 @@ use crate::collect::timed::opened;
 use crate::collect::{Collect, Level, Segment};
 use crate::tree::{Op, Plan};
 
-/// Roughly what an opened column has for itself: its pages are mapped.
-const COLUMN_BYTES: usize = 512;
+/// Roughly what a collector has for itself, and the column that it opens, whose pages are mapped.
+const COLLECTOR_BYTES: usize = 1 << 10;
 
-/// The collectors of a list of aggregations, which are booked without what they count.
+/// What the collectors of aggregations take in a segment, without what they count.
+pub(crate) fn opened_bytes(plans: &[Plan]) -> usize {
+    let of_plan = |plan: &Plan| COLLECTOR_BYTES + opened_bytes(&plan.subs);
+    plans.iter().map(of_plan).sum()
+}
+
+/// The collectors of a list of aggregations.
 ///
 /// # Errors
-/// When a column cannot be read; when there is no memory for them; once nobody wants what they count.
+/// When a column cannot be read; once nobody wants what they count.
 pub(crate) fn open_all(
     segment: Segment<'_>,
     plans: &[Plan],
@@ -32,10 +37,8 @@ pub(crate) fn open_all(
             Op::Metric(metric) => metric.as_metric().open(segment, plan),
         }
     };
-    let all = plans.iter();
-    let all = all.map(|plan| opened(plan.figures.as_ref(), || open(plan)));
-    let all = all.collect::<Result<Vec<_>, _>>()?;
-    let own = all.iter().map(|one| size_of_val(&**one) + COLUMN_BYTES);
-    book(own.sum()).map_err(AggError::Memory)?;
-    Ok(all)
+    plans
+        .iter()
+        .map(|plan| opened(plan.figures.as_ref(), || open(plan)))
+        .collect()
 }
