@@ -244,7 +244,7 @@ impl Account {
         let held_bytes = settled_bytes + self.running_bytes;
         if held_bytes > memory.bytes() {
             let bytes = held_bytes.next_multiple_of(RESERVE_BYTES);
-            memory.grow_to(bytes).map_err(AggError::Memory)?;
+            memory.grow_to(bytes)?;
         }
         Ok(())
     }

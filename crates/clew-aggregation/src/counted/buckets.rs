@@ -221,7 +221,7 @@ impl ByParent {
     fn of(parents: &[u32]) -> Result<Self, AggError> {
         let count = parents.iter().max().map_or(0, |max| *max as usize + 1);
         let held = 2 * (count + 1) + parents.len();
-        let memory = book_for_a_while(held * size_of::<u32>()).map_err(AggError::Memory)?;
+        let memory = book_for_a_while(held * size_of::<u32>())?;
         let mut starts = vec![0_u32; count + 1];
         for parent in parents {
             starts[*parent as usize + 1] += 1;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clew_platform::{MemoryAccount, Pace};
 use clew_query::aggregation::Source;
-use clew_query::{AggError, QueryError, Script, ScriptError, ScriptValue, go_on_reducing};
+use clew_query::{AggError, Script, ScriptValue, go_on_reducing};
 use clew_schema::{DerivedField, DerivedKind};
 use clew_search::{
     DerivedPath, DerivedValues, GivenValue, OpenDerived, OpenValueScript, ValueScript,
@@ -327,7 +327,7 @@ impl Made {
                         let taken = script.value((doc, score(doc)), given, |value| {
                             each_key(&value, self.kind, &mut take)
                         });
-                        taken.map_err(failed)?
+                        taken?
                     }
                     OpenMaker::Derived(open) => {
                         let values = open.borrow_mut().values(doc)?;
@@ -361,22 +361,14 @@ impl Made {
     }
 }
 
-fn failed(error: ScriptError) -> AggError {
-    AggError::Query(Box::new(QueryError::Script(error)))
-}
-
 /// A value of a field as its script is given it: all numbers are fractions.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "scripts of values are given floating-point numbers, as in OpenSearch"
+)]
 fn given(key: &Key) -> GivenValue {
     match key {
-        #[allow(
-            clippy::cast_precision_loss,
-            reason = "scripts of values are given floating-point numbers, as in OpenSearch"
-        )]
         Key::I64(whole) | Key::Date(whole) => GivenValue::Float(*whole as f64),
-        #[allow(
-            clippy::cast_precision_loss,
-            reason = "scripts of values are given floating-point numbers, as in OpenSearch"
-        )]
         Key::U64(whole) => GivenValue::Float(*whole as f64),
         Key::F64(number) => GivenValue::Float(*number),
         Key::Bool(truth) => GivenValue::Float(f64::from(u8::from(*truth))),

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use clew_platform::Pace;
 use clew_query::aggregation::ScriptedMetricSpec;
-use clew_query::{
-    AggError, QueryError, ScriptError, ScriptState, go_on_reducing, json_bytes, sorted_in_time,
-};
+use clew_query::{AggError, ScriptState, go_on_reducing, json_bytes, sorted_in_time};
 use clew_search::{OpenValueScript, ValueScript};
 use serde_json::Value;
 use tantivy::{DocId, SegmentReader};
@@ -124,18 +122,17 @@ impl Scripts {
         open: &'s [OpenValueScript],
         pace: &mut Pace,
     ) -> Result<Value, AggError> {
-        let mut state: ScriptState<'s> = ScriptState::begin().map_err(failed)?;
+        let mut state: ScriptState<'s> = ScriptState::begin()?;
         if let Some(init) = &self.spec.init {
-            state.prepare(init, self.now_ms).map_err(failed)?;
+            state.prepare(init, self.now_ms)?;
         }
         for (segment, doc, score) in docs {
             go_on_reducing(pace)?;
             if let Some(open) = open.get(*segment as usize) {
-                let gathered = open.gather((*doc, *score), &mut state);
-                gathered.map_err(failed)?;
+                open.gather((*doc, *score), &mut state)?;
             }
         }
-        state.end(&self.spec.combine, self.now_ms).map_err(failed)
+        Ok(state.end(&self.spec.combine, self.now_ms)?)
     }
 
     /// Makes one value of what all shards answered, for each bucket.
@@ -144,15 +141,10 @@ impl Scripts {
         for bucket in buckets.iter_mut().filter(|one| !one.answers.is_empty()) {
             go_on_reducing(&mut pace)?;
             let answers = Value::Array(std::mem::take(&mut bucket.answers));
-            let joined = self.spec.reduce.join(&answers, self.now_ms);
-            bucket.answers = vec![joined.map_err(failed)?];
+            bucket.answers = vec![self.spec.reduce.join(&answers, self.now_ms)?];
         }
         Ok(())
     }
-}
-
-fn failed(error: ScriptError) -> AggError {
-    AggError::Query(Box::new(QueryError::Script(error)))
 }
 
 impl Metric for ScriptedPlan {

@@ -1,7 +1,7 @@
 //! By how much the share of documents with a term in a bucket differs from that in a background.
 
 use clew_query::aggregation::{Comparison, Heuristic};
-use clew_query::{AggError, QueryError, Script, ScriptDocument, ScriptError, ScriptValue};
+use clew_query::{AggError, Script, ScriptDocument, ScriptError, ScriptValue};
 
 /// Documents of a bucket and of the background, with a term and in all.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,7 @@ fn scripted(script: &Script, counts: [u64; 4]) -> Result<f64, AggError> {
         i64::try_from(*counts.get(place)?).ok()
     };
     let mut seen = SeenCounts(script.fields().iter().map(value).collect());
-    let made = script.number(&mut seen);
-    made.map_err(|error| AggError::Query(Box::new(QueryError::Script(error))))
+    Ok(script.number(&mut seen)?)
 }
 
 /// The counts as a script sees them: its fields, of which there is nothing under other names.

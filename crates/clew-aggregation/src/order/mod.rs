@@ -57,7 +57,7 @@ impl<'a> Comparison<'a> {
             By::Score(_) | By::Metric { .. } => true,
         });
         let bytes = metrics.count() * buckets.table.len() * size_of::<f64>();
-        let memory = book_for_a_while(bytes).map_err(AggError::Memory)?;
+        let memory = book_for_a_while(bytes)?;
         let criterion = |one: &PlannedOrder| -> Result<Criterion, AggError> {
             Ok(Criterion {
                 what: match &one.by {

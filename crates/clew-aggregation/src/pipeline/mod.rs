@@ -14,7 +14,7 @@ pub(crate) use run::apply;
 use clew_query::aggregation::{
     AggSpec, MovingAverage, NamedAgg, PipelineKind, PipelineSpec, Sequence,
 };
-use clew_query::{AggError, MovingModel, QueryError, ScriptError};
+use clew_query::{AggError, MovingModel};
 
 use crate::pipeline::axis::Axis;
 use crate::value::format::ValueFormat;
@@ -85,11 +85,6 @@ impl PipelinePlan {
         let mut paths = paths_of(&self.spec).into_iter();
         paths.any(|path| path::first_name(path) == Some(other.name.as_str()))
     }
-}
-
-/// The error of a script that failed.
-fn failed(error: ScriptError) -> AggError {
-    AggError::Query(Box::new(QueryError::Script(error)))
 }
 
 /// All that it reads.

@@ -12,7 +12,7 @@ use clew_query::{
 use crate::pipeline::path::{bucket_number, is_lacking, key_number, sibling, steps};
 use crate::pipeline::sequence::{SequenceBucket, sequence};
 use crate::pipeline::summary::summarise;
-use crate::pipeline::{Piped, PipelinePlan, failed};
+use crate::pipeline::{Piped, PipelinePlan};
 use crate::reduce::Budget;
 use crate::result::access::BucketView;
 use crate::result::{AggResult, Metric, NamedResult};
@@ -93,7 +93,7 @@ fn over_buckets(
 ) -> Result<(), AggError> {
     let buckets = result.buckets().map_or(0, |buckets| buckets.len());
     let each = BESIDE_BYTES + pipeline.spec.paths.len() * PATH_BYTES;
-    let _memory = book_for_a_while(buckets.saturating_mul(each)).map_err(AggError::Memory)?;
+    let _memory = book_for_a_while(buckets.saturating_mul(each))?;
     match &pipeline.spec.kind {
         PipelineKind::Summary(_) => Ok(()),
         PipelineKind::Script(script) => {
@@ -106,7 +106,7 @@ fn over_buckets(
                 if pipeline.spec.gaps == GapPolicy::Skip && !bucket.is_complete() {
                     continue;
                 }
-                if let Some(value) = script.number_if_any(&mut bucket).map_err(failed)? {
+                if let Some(value) = script.number_if_any(&mut bucket)? {
                     add(subs, pipeline.simple(value), budget)?;
                 }
             }
@@ -120,7 +120,7 @@ fn over_buckets(
             for (at, numbers) in numbers.into_iter().enumerate() {
                 go_on_reducing(&mut pace)?;
                 bucket.numbers = numbers;
-                if script.holds(&mut bucket).map_err(failed)? {
+                if script.holds(&mut bucket)? {
                     kept.push(at);
                 }
             }

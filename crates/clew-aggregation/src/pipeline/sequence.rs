@@ -7,7 +7,6 @@ use clew_query::aggregation::Sequence;
 use clew_query::{AggError, ScriptDocument, ScriptError, ScriptValue, go_on_reducing};
 
 use crate::pipeline::average::average;
-use crate::pipeline::failed;
 
 /// A bucket as a sequence sees it.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +82,7 @@ pub(crate) fn sequence(
                 let (from, to) = (clamp(end.saturating_sub(window)), clamp(end));
                 index += 1;
                 let mut around = Window(&values[from..to.max(from)]);
-                Ok(Made::of(script.number(&mut around).map_err(failed)?))
+                Ok(Made::of(script.number(&mut around)?))
             };
             let made: Result<_, AggError> = places.iter().map(&mut at_place).collect();
             made?

@@ -158,8 +158,7 @@ impl AggCollector {
             self.account.charge(bytes)?;
         }
         if self.opened.is_none() {
-            let opened = book_for_a_while(opened_bytes(&self.plans));
-            self.opened = opened.map_err(AggError::Memory)?;
+            self.opened = book_for_a_while(opened_bytes(&self.plans))?;
         }
         self.running = open_all(segment, &self.plans, Level::Root)?;
         if self.wants_scores() {
@@ -328,7 +327,7 @@ impl Intermediate {
         let bytes = self.memory_bytes();
         Account::new(self.limits).settle(bytes)?;
         if let Some(memory) = &mut self.memory {
-            memory.grow_to(bytes).map_err(AggError::Memory)?;
+            memory.grow_to(bytes)?;
         }
         Ok(())
     }

@@ -78,7 +78,7 @@ pub enum AggError {
     },
     /// There is no memory for it beside what is taken already.
     #[error(transparent)]
-    Memory(clew_platform::MemoryExceeded),
+    Memory(#[from] clew_platform::MemoryExceeded),
     /// Aggregations that cannot be put together as they are.
     #[error("Validation Failed: {}", numbered(reasons))]
     Validation {
@@ -157,6 +157,12 @@ impl From<super::QueryError> for AggError {
             super::QueryError::Memory(exceeded) => AggError::Memory(exceeded),
             error => AggError::Query(Box::new(error)),
         }
+    }
+}
+
+impl From<super::ScriptError> for AggError {
+    fn from(error: super::ScriptError) -> Self {
+        super::QueryError::Script(error).into()
     }
 }
 
