@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use clew_platform::{MemoryPurpose, stopped};
-use clew_query::QueryError;
+use clew_platform::MemoryPurpose;
+use clew_query::unless_stopped;
 use clew_schema::{FieldId, FieldKind, VectorMapping};
 use clew_search::{Blocks, SegmentBits};
 use clew_vector::{
@@ -237,9 +237,7 @@ impl Inner {
         let to_search = (probes.len(), horizons);
         let found = search_parts((whole, &depths), to_search, |part, questions| {
             let ((at, segment, bits), (column, _)) = (parts[part], columns[part]);
-            if stopped() {
-                return Err(QueryError::Stopped.into());
-            }
+            unless_stopped()?;
             let shared = questions.iter().all(|one| one.horizon.is_some());
             if let Some(found) = together.of(target, at).filter(|_| shared) {
                 return Ok(vec![found.clone()]);
@@ -262,9 +260,7 @@ impl Inner {
                 list.extend(outcome.hits.iter().filter_map(told));
             }
         }
-        if stopped() {
-            return Err(QueryError::Stopped.into());
-        }
+        unless_stopped()?;
         Ok(all)
     }
 

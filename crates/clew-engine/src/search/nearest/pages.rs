@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use clew_platform::{MemoryPurpose, Reservation};
-use clew_query::QueryError;
 use clew_schema::{FieldId, FieldKind};
 use clew_vector::{Column, Hit, Pages, SearchOutcome, VectorError};
 use parking_lot::Mutex;
@@ -280,9 +279,7 @@ impl Part {
             }
         });
         let found = found.map_err(|error| search_error(file, error))?;
-        if clew_platform::stopped() {
-            return Err(QueryError::Stopped.into());
-        }
+        unless_stopped()?;
         let blocks = segment.blocks().filter(|_| self.of_objects);
         let place = DocPlace::new(target.at, self.segment, 0);
         let told = |hit: &Hit| placed(hit, place, blocks.map(Arc::as_ref));

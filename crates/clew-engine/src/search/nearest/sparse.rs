@@ -1,8 +1,7 @@
 //! The sparse vectors of one shard that are nearest: segment by segment through their inverted indexes, each told what
 //! the ones before have found already.
 
-use clew_platform::stopped;
-use clew_query::QueryError;
+use clew_query::unless_stopped;
 use clew_schema::FieldId;
 use clew_vector::{ScoreRange, SparseEntry, SparseSearchRequest};
 
@@ -63,9 +62,7 @@ fn nearest_to(
         best.sort_unstable_by(Found::order);
         best.truncate(wanted);
         // What was left half done has not seen the nearest.
-        if stopped() {
-            return Err(QueryError::Stopped.into());
-        }
+        unless_stopped()?;
     }
     Ok(best)
 }
