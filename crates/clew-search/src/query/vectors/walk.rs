@@ -161,6 +161,7 @@ impl<'a> Walk<'a> {
         let docs = self.documents(&scored.query, scope)?;
         let rows = docs.iter().map(|docs| docs.count() as usize);
         let mut found: Vec<_> = rows.map(SegmentHits::with_capacity).collect();
+        book(hits_bytes(&found))?;
         let mut each = |segment: usize, doc, vector: &[f32]| {
             let measured = scored.measure.between(&scored.vector, vector);
             found[segment].push((doc, scored.formula.apply(measured)));
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
         self.answers.scored.push(ClauseAnswer {
             clause: scored.clone(),
             scope: scope.map(str::to_string),
-            hits: self.booked(found)?,
+            hits: Arc::new(self.stage.by_segment(found)),
         });
         Ok(())
     }
