@@ -55,7 +55,7 @@ pub use fast_scan::{
 };
 pub use impacts::{IMPACTS_CHUNK, WordImpacts};
 pub use near::find_near;
-pub use parts::{Parts, push_part};
+pub use parts::Parts;
 pub use prefetch::{prefetch, prefetch_span};
 pub use table::{CodeKernels, Kernels, available, kernels};
 pub use words::{WORD_BLOCK, WordMarks};

@@ -99,15 +99,6 @@ impl Drop for Parts<'_> {
     }
 }
 
-/// Appends `bytes[part]`, and no other parts: as [`Parts::push`].
-///
-/// # Panics
-/// When the part is none of the bytes.
-#[inline]
-pub fn push_part(out: &mut Vec<u8>, bytes: &[u8], part: Range<usize>) {
-    Parts::new(out, 0).push(bytes, part);
-}
-
 /// Where room begins, and where it ends.
 #[inline]
 fn room_of(out: &mut Vec<u8>) -> (*mut u8, *mut u8) {
@@ -145,7 +136,7 @@ mod tests {
                     let part = &bytes[start..end];
                     let expected = [b"abc", part, &[5, 6, 8], part].concat();
                     assert_eq!(out, expected, "{start}..{end} {room}");
-                    push_part(&mut out, &bytes, start..end);
+                    Parts::new(&mut out, 0).push(&bytes, start..end);
                     assert_eq!(out, [&expected, part].concat(), "{start}..{end} {room}");
                 }
             }
@@ -168,6 +159,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "out of range")]
     fn a_part_that_is_not_there_is_refused() {
-        push_part(&mut Vec::new(), &[0; 40], 20..41);
+        Parts::new(&mut Vec::new(), 0).push(&[0; 40], 20..41);
     }
 }
