@@ -137,10 +137,7 @@ fn over_buckets(
         PipelineKind::Sequence(sequence) => {
             if let Sequence::MovingAvg(average) = sequence {
                 // Each may be a bucket more.
-                for _ in 0..average.predicted {
-                    budget.take()?;
-                    budget.charge(size_of::<NamedResult>() + pipeline.name.len())?;
-                }
+                (0..average.predicted).try_for_each(|_| budget.take())?;
             }
             in_sequence(pipeline, sequence, (result, budget))
         }
