@@ -2,7 +2,7 @@
 //!
 //! Lock order: `relieving`, the map of indexes (read upgradably, then for writing), those of a shard
 //! ([`Shard`](crate::shard::Shard)), an index's `changing` (of several by their unique ids), the turn to change the catalog, the log's own, the catalog, which
-//! nobody keeps for longer than a look at it. Who
+//! nobody keeps for longer than a look at it. `saving_catalog` is taken by who has none of these, and under it the log's own alone. Who
 //! has a shard's only tries the map, and a document that makes the mapping grow comes from a shard's to `changing`. What is
 //! waited for under the map is the log alone, which answers with an error when its disk fails: the healer, which brings
 //! it back, may then have all of them.

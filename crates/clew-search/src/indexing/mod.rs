@@ -2,7 +2,8 @@
 //!
 //! tantivy's own writer looks every word up in one table of all fields and appends to a list for each term; most of its
 //! time goes into waiting for memory. This one does the same in fewer places (`terms`, `occurrences`), and writes the very
-//! same files through tantivy's serializers; all but the automata of its dictionaries (`automaton`), which mean the same.
+//! same files through tantivy's serializers, or parts of them (`postings`); all but the automata of its dictionaries
+//! (`automaton`), which mean the same.
 
 mod automaton;
 mod field;
