@@ -9,6 +9,9 @@ const DEPTH_MAX: usize = 100;
 /// How often something may be repeated.
 const REPEATS_MAX: usize = 1000;
 
+/// How many digits an end of an interval may have, zeros in front included: they are gone through one within the other.
+const INTERVAL_DIGITS_MAX: usize = 100;
+
 /// Why a text is no expression.
 #[derive(Debug)]
 pub(super) enum ParseError {
@@ -329,7 +332,10 @@ impl Parser<'_> {
             }));
         }
         let fixed = low.len() == high.len();
-        let parsed = |digits: &str| -> Option<u64> { Some(u64::from(digits.parse::<u32>().ok()?)) };
+        let parsed = |digits: &str| match digits.len() {
+            ..=INTERVAL_DIGITS_MAX => digits.parse::<u32>().ok().map(u64::from),
+            _ => None,
+        };
         let (Some(a), Some(b)) = (parsed(&low), parsed(&high)) else {
             return Err(self.wrong("illegal interval"));
         };

@@ -77,6 +77,8 @@ fn what_is_no_expression_is_refused() {
     ] {
         assert!(regexp(wrong).is_err(), "{wrong}");
     }
+    let zeros = "0".repeat(100_000);
+    assert!(regexp(&format!("<{zeros}1-{zeros}2>")).is_err());
     for (letter, told) in [("a\\p{L}+", 112), ("[\\n]", 110)] {
         let refusal = regexp(letter).unwrap_err().to_string();
         assert!(
