@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use clew_platform::{Pace, Reservation, book_for_a_while, sorted_while_wanted};
-use clew_query::{JoinScore, QueryError, go_on_in_set, unless_stopped};
+use clew_query::{JoinScore, QueryError, go_on, unless_stopped};
 use clew_schema::{MappedField, Mapping};
 use tantivy::columnar::StrColumn;
 use tantivy::query::Weight;
@@ -73,7 +73,7 @@ impl<'a> JoinRelation<'a> {
             let mut doc = docs.doc();
             let mut pace = Pace::default();
             while doc != TERMINATED {
-                go_on_in_set(&mut pace)?;
+                go_on(&mut pace)?;
                 if alive.is_none_or(|alive| alive.is_alive(doc))
                     && let Some(ord) = column.ords().first(doc)
                 {
@@ -137,7 +137,7 @@ impl<'a> JoinRelation<'a> {
         let alive = reader.alive_bitset();
         let mut pace = Pace::default();
         for doc in self.candidates(snapshot, reader, kinds, &known)? {
-            go_on_in_set(&mut pace)?;
+            go_on(&mut pace)?;
             if !alive.is_none_or(|alive| alive.is_alive(doc)) {
                 continue;
             }
@@ -211,7 +211,7 @@ fn ords_of<'f>(column: &StrColumn, found: &'f ByParent) -> Result<Vec<Known<'f>>
     let (mut known, mut pace) = (Vec::new(), Pace::default());
     if asked.saturating_mul(READ_THROUGH_SHARE) < dictionary.num_terms() as u64 {
         for (id, joined) in found {
-            go_on_in_set(&mut pace)?;
+            go_on(&mut pace)?;
             if let Some(ord) = dictionary.term_ord(id)? {
                 known.push((ord, id.as_slice(), joined));
             }
@@ -221,7 +221,7 @@ fn ords_of<'f>(column: &StrColumn, found: &'f ByParent) -> Result<Vec<Known<'f>>
     let mut wanted = found.iter().peekable();
     let mut terms = dictionary.stream()?;
     while terms.advance() {
-        go_on_in_set(&mut pace)?;
+        go_on(&mut pace)?;
         while wanted
             .peek()
             .is_some_and(|(id, _)| id.as_slice() < terms.key())
@@ -248,13 +248,13 @@ fn postings<'t>(
     let index = reader.inverted_index(field)?;
     let (mut docs, mut pace) = (Vec::new(), Pace::default());
     for term in terms {
-        go_on_in_set(&mut pace)?;
+        go_on(&mut pace)?;
         let Some(info) = index.terms().get(term)? else {
             continue;
         };
         let mut postings = index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?;
         while postings.doc() != TERMINATED {
-            go_on_in_set(&mut pace)?;
+            go_on(&mut pace)?;
             docs.push(postings.doc());
             postings.advance();
         }

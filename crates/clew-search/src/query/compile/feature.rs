@@ -2,7 +2,7 @@
 //! the term stands in them; a feature of its own field is a column.
 
 use clew_platform::{Pace, sorted_while_wanted};
-use clew_query::{FeatureCurve, QueryError, RankFeature, SparseVector, go_on_in_set};
+use clew_query::{FeatureCurve, QueryError, RankFeature, SparseVector, go_on};
 use clew_schema::{FieldKind, FloatKind, MappedField, feature_code, feature_weight};
 use tantivy::columnar::Column;
 use tantivy::schema::{Field, IndexRecordOption};
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         for reader in &self.context.snapshot.readers {
             let column: Option<Column<f64>> = reader.fast_fields().column_opt(&name)?;
             for value in column.iter().flat_map(|column| column.values.iter()) {
-                go_on_in_set(&mut pace)?;
+                go_on(&mut pace)?;
                 #[allow(
                     clippy::cast_possible_truncation,
                     reason = "it was 32 bits wide before"
@@ -227,7 +227,7 @@ fn for_each_weight(
     let mut doc = postings.doc();
     let mut pace = Pace::default();
     while doc != TERMINATED {
-        go_on_in_set(&mut pace)?;
+        go_on(&mut pace)?;
         tantivy::postings::Postings::positions(&mut postings, &mut places);
         if let Some(code) = places.first() {
             each(doc, *code);
