@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use clew_engine::{Document, EngineError, IndexHandle, Purpose};
 use clew_platform::{Pace, stopped};
-use clew_query::unless_stopped;
+use clew_query::go_on;
 use clew_schema::text_of;
 use serde_json::Value;
 
@@ -97,10 +97,6 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
         ..GetSpec::shown(&call.params)?
     };
     let (mut specs, mut pace) = (Vec::new(), Pace::default());
-    let mut go_on = || match pace.is_over() {
-        true => unless_stopped().map_err(EngineError::from),
-        false => Ok(()),
-    };
     for (key, value) in members {
         let Value::Array(items) = value else {
             let found = token(value);
@@ -114,7 +110,7 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
         match key.as_str() {
             "ids" => {
                 for id in items {
-                    go_on()?;
+                    go_on(&mut pace).map_err(EngineError::from)?;
                     if id.is_null() || id.is_object() || id.is_array() {
                         let reason = "ids array element should only contain ids";
                         return Err(ApiError::illegal_argument(reason));
@@ -127,7 +123,7 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
             }
             "docs" => {
                 for item in items {
-                    go_on()?;
+                    go_on(&mut pace).map_err(EngineError::from)?;
                     specs.push(spec_of(item, &base)?);
                 }
             }
