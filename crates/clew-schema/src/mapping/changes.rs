@@ -149,8 +149,12 @@ impl ChangesFound {
             None if shown_name(analyzer) == shown_name(&usual) => "default".to_string(),
             None => shown_name(analyzer).to_string(),
         };
-        let (from, to) = (named(from, both[0]), named(to, both[1]));
-        self.texts(FieldParameter::Analyzer, &from, &to);
+        // Builds before did not keep that the usual one was named: a text without a name may be given the one that it has.
+        let was_named = both[0].shown.contains_key("analyzer");
+        if was_named || shown_name(from) != shown_name(to) {
+            let (from, to) = (named(from, both[0]), named(to, both[1]));
+            self.texts(FieldParameter::Analyzer, &from, &to);
+        }
         if let (
             TextStyle::AsYouType { neighbours: was },
             TextStyle::AsYouType { neighbours: now },
