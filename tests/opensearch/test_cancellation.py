@@ -130,8 +130,13 @@ class CancellationTest(ClewTest):
         put(timeout, None)
         put(cancel, "50ms")
         reason = "cancelled task with reason: Cancellation timeout of 50ms is expired"
-        with self.refused(400, "task_cancelled_exception", reason):
-            self.client.search(index="long", body={"query": long_query()})
+        of_templates = [{}, {"source": {"query": long_query()}}]
+        for ask, body in (
+            (self.client.search, {"query": long_query()}), (self.client.count, {"query": long_query()}),
+            (self.client.msearch_template, of_templates),
+        ):
+            with self.refused(400, "task_cancelled_exception", reason):
+                ask(index="long", body=body)
         put(cancel, None)
         with self.refused(400, "task_cancelled_exception", reason.replace("50ms", "1s")):
             self.raw(

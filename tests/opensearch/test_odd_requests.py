@@ -38,6 +38,7 @@ class OddRequests(ClewTest):
             ("POST /i/_forcemerge?force=true", None), ("GET /_alias?timeout=1m", None), ("POST /_aliases?local=true", '{"actions":[]}'),
             ("DELETE /_template/t?order=1", None), ("PUT /_snapshot/r?verbose=true", "{}"), ("GET /_nodes?level=cluster", None),
             ("GET /_ingest/pipeline?timeout=1m", None), ("GET /_tasks/a:1?actions=x", None), ("POST /_msearch?size=1", '{}\n{}\n'),
+            ("GET /_search?max_concurrent_searches=1", None),
         ]:
             method, path = request.split(" ")
             path, name = path.split("?")[0], path.split("?")[1].split("=")[0]
@@ -50,6 +51,7 @@ class OddRequests(ClewTest):
             ("GET /i/_mapping?include_type_name=false&local=true&after_glsn=0", None), ("POST /i/_cache/clear?fields=n&query=true", None),
             ("PUT /i/_settings?preserve_existing=true&ignore_unavailable=true&timeout=1m", '{"refresh_interval":"1s"}'),
             ("GET /_cluster/state?local=true&flat_settings=true&expand_wildcards=all", None), ("GET /_tasks?detailed=true&group_by=none", None),
+            ("POST /_index_template/_simulate_index/x?create=true&cause=c", '{"index_patterns":["x"]}'),
         ]:
             method, path = request.split(" ")
             self.assertEqual(self.send(method, path, body)[0], 200, request)

@@ -83,11 +83,7 @@ macro_rules! of_searches {
 }
 
 /// A search takes.
-pub(super) const SEARCH: &[&str] = of_searches![
-    "max_concurrent_searches",
-    "phase_took",
-    "cancel_after_time_interval"
-];
+pub(super) const SEARCH: &[&str] = of_searches!["phase_took", "cancel_after_time_interval"];
 
 /// Several searches together take.
 pub(super) const OF_SEVERAL: &[&str] = &[

@@ -31,6 +31,12 @@ pub(super) const GROUPS: &[Group] = &[
             .takes("IndexTemplate"),
             endpoint!(
                 "POST",
+                ["/_index_template/_simulate_index/{name}"],
+                templates::simulate_index
+            )
+            .takes("IndexTemplate"),
+            endpoint!(
+                "POST",
                 [
                     "/_index_template/_simulate",
                     "/_index_template/_simulate/{name}"
@@ -76,12 +82,6 @@ pub(super) const GROUPS: &[Group] = &[
                 ["/_index_template/{name}"],
                 templates::index_delete
             ),
-            endpoint!(
-                "POST",
-                ["/_index_template/_simulate_index/{name}"],
-                templates::simulate_index
-            )
-            .takes("IndexTemplate"),
         ],
     },
 ];

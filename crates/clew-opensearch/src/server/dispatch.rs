@@ -232,7 +232,7 @@ async fn run(
         let answer = answer_of(found.route.handler, call, is_long);
         return or_defect(token.scope(answer)).await;
     };
-    let cancel_after = cancel_after(&call, found.route.params)?;
+    let cancel_after = cancel_after(&call, action.name)?;
     let asked = RequestDetails {
         expression: call.index_expression(),
         body: &call.body,
@@ -292,14 +292,19 @@ impl Drop for AbortOnDrop {
 }
 
 /// After what time a search is cancelled, by what it says itself or the cluster's settings say.
-fn cancel_after(call: &Call, known: &[&[&str]]) -> Result<Option<Duration>, ApiError> {
+fn cancel_after(call: &Call, action: &str) -> Result<Option<Duration>, ApiError> {
     let name = "cancel_after_time_interval";
     // Where it is not known it was refused.
     if call.params.has(name) {
         return call.params.time(name);
     }
     let usual = call.api.cluster_settings.search_times().cancel_after;
-    Ok(usual.filter(|_| known.iter().any(|list| list.contains(&name))))
+    let kind = action.strip_prefix("indices:data/read/");
+    let is_search = matches!(
+        kind,
+        Some("search" | "search/template" | "msearch" | "msearch/template")
+    );
+    Ok(usual.filter(|_| is_search))
 }
 
 /// Parameters that mean the same wherever they are taken are checked also where nothing hangs on
