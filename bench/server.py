@@ -96,8 +96,10 @@ class Server:
     def start(self, before=None):
         """Starts over what is in the folder, and waits until it listens; `before` is called in the process that becomes it."""
         command = [*self.under, self.binary, "serve", "--data", str(self.data), *START]
+        # Without the settings that a shell has for another server.
+        outside = {name: value for name, value in os.environ.items() if not re.match("CLEW_.*__", name)}
         with self.errors.open("ab") as errors:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env={**os.environ, **self.env},
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env={**outside, **self.env},
                                             preexec_fn=before)
         line = self.process.stdout.readline()
         if not line:

@@ -16,7 +16,6 @@ import pathlib
 import subprocess
 import sys
 
-
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 sys.path.insert(0, str(RESULTS.parent))
 import results  # noqa: E402

@@ -10,7 +10,6 @@ import argparse
 import pathlib
 import sys
 
-
 RESULTS = pathlib.Path(__file__).parent.parent / "RESULTS.md"
 sys.path.insert(0, str(RESULTS.parent))
 import results  # noqa: E402
