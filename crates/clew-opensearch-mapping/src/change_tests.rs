@@ -1,8 +1,9 @@
 //! What is said of fields that are there: what may not change is refused in OpenSearch's words.
 
+use clew_schema::Mapping;
 use serde_json::{Value, json};
 
-use crate::{error_type, merge, reason, try_mapping};
+use crate::{error_type, merge, reader, reason, try_mapping};
 
 /// What of a field cannot change: what there is, what is said of it then, and the parameters of which that is told.
 #[rustfmt::skip]
@@ -47,6 +48,33 @@ fn a_text_is_given_the_name_of_the_analyzer_that_it_has() {
     let mut mapping = try_mapping(&of(json!({"type": "text"}))).unwrap();
     let said = of(json!({"type": "text", "analyzer": "standard"}));
     for _ in 0..2 {
+        merge(&mut mapping, &said).unwrap();
+    }
+}
+
+#[test]
+fn what_a_type_makes_nothing_of_may_be_kept_otherwise_than_it_is_now() {
+    for (field, member, kept) in [
+        (
+            json!({"type": "text", "doc_values": false}),
+            "doc_values",
+            false,
+        ),
+        (
+            json!({"type": "rank_feature", "store": true}),
+            "store",
+            true,
+        ),
+        (
+            json!({"type": "wildcard", "index": false}),
+            "indexed",
+            false,
+        ),
+    ] {
+        let said = json!({"properties": {"f": field}});
+        let mut encoded = try_mapping(&said).unwrap().encode();
+        encoded["fields"][0]["field"][member] = json!(kept);
+        let mut mapping = Mapping::decode(&encoded, Some(reader())).unwrap();
         merge(&mut mapping, &said).unwrap();
     }
 }

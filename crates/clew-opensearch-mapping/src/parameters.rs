@@ -16,7 +16,6 @@ use crate::parameter_values::{
     unsupported,
 };
 use crate::shape::read_shapes;
-use crate::told::{takes_no_column, takes_no_index, takes_no_store};
 use crate::vector::{check_sparse_method, read_vector};
 use crate::words::with_field;
 
@@ -121,7 +120,7 @@ fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, M
         "index" | "doc_values" if takes_little(&spec.kind) && boolean(value).is_err() => {
             return Ok(false);
         }
-        "index" if takes_no_index(&spec.kind) => spec.indexed = show(value) != "false",
+        "index" if spec.kind.ignores_index() => spec.indexed = show(value) != "false",
         "index" => spec.indexed = flag()?,
         "copy_to" => {
             let paths = value
@@ -129,9 +128,9 @@ fn read_common(spec: &mut FieldSpec, key: &str, value: &Value) -> Result<bool, M
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
             spec.copy_to = paths.iter().map(java_text).collect();
         }
-        "store" if takes_no_store(&spec.kind) => spec.store = show(value) == "true",
+        "store" if spec.kind.ignores_store() => spec.store = show(value) == "true",
         "store" => spec.store = boolean(value)?,
-        "doc_values" if takes_no_column(&spec.kind) => spec.doc_values = show(value) != "false",
+        "doc_values" if spec.kind.ignores_column() => spec.doc_values = show(value) != "false",
         "doc_values" if !matches!(spec.kind, FieldKind::Binary { .. }) => {
             spec.doc_values = flag()?;
         }
@@ -277,9 +276,9 @@ fn check_nulls(
 ) -> Result<(), MappingError> {
     for (key, value) in parameters {
         let is_said = match key.as_str() {
-            "index" => !takes_no_index(kind) && !takes_little(kind),
-            "doc_values" => !takes_no_column(kind) && !takes_little(kind),
-            "store" => !takes_no_store(kind),
+            "index" => !kind.ignores_index() && !takes_little(kind),
+            "doc_values" => !kind.ignores_column() && !takes_little(kind),
+            "store" => !kind.ignores_store(),
             "analyzer" => matches!(
                 kind,
                 FieldKind::Text { .. }

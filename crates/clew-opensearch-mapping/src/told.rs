@@ -3,8 +3,7 @@
 
 use clew_analysis::Analysis;
 use clew_schema::{
-    CompletionMapping, ContextKind, FieldKind, FieldSpec, FloatKind, KeywordStyle, TextStyle,
-    java_text,
+    CompletionMapping, ContextKind, FieldKind, FieldSpec, KeywordStyle, TextStyle, java_text,
 };
 use serde_json::{Map, Value, json};
 
@@ -17,9 +16,9 @@ pub(crate) fn tell_as_there(
     parameters: &Map<String, Value>,
     analysis: &Analysis,
 ) {
-    spec.indexed |= takes_no_index(&spec.kind);
-    spec.store &= !takes_no_store(&spec.kind);
-    spec.doc_values |= takes_no_column(&spec.kind);
+    spec.indexed |= spec.kind.ignores_index();
+    spec.store &= !spec.kind.ignores_store();
+    spec.doc_values |= spec.kind.ignores_column();
     let shown = &mut spec.shown;
     if let Some(boost) = shown.get("boost").and_then(Value::as_f64) {
         shown.insert("boost".to_string(), json!(boost));
@@ -99,33 +98,6 @@ fn tell_analyzers(
     }
     if quoted == searched {
         *quote = None;
-    }
-}
-
-/// Whether fields of a type are found whatever `index` says.
-pub(crate) fn takes_no_index(kind: &FieldKind) -> bool {
-    matches!(
-        kind,
-        FieldKind::Binary { .. }
-            | FieldKind::Completion(_)
-            | FieldKind::Float(FloatKind::RankFeature)
-            | FieldKind::Keyword {
-                style: KeywordStyle::Wildcard,
-                ..
-            }
-    )
-}
-
-/// Whether fields of a type take `store`, whatever it says, and make nothing of it.
-pub(crate) fn takes_no_store(kind: &FieldKind) -> bool {
-    takes_no_index(kind) && !matches!(kind, FieldKind::Binary { .. })
-}
-
-/// The same of `doc_values`.
-pub(crate) fn takes_no_column(kind: &FieldKind) -> bool {
-    match kind {
-        FieldKind::Text { style, .. } => !matches!(style, TextStyle::AsYouType { .. }),
-        kind => takes_no_store(kind) && !matches!(kind, FieldKind::Keyword { .. }),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::compression::{CompressionLevel, VectorMode};
 use super::definition::Definition;
 use super::error::{FieldParameter, MappingError, ParameterChange};
-use super::field::{FieldKind, FieldSettings, MappedField, TextStyle, VectorMapping};
+use super::field::{FieldKind, FieldSettings, KeywordStyle, MappedField, TextStyle, VectorMapping};
 use super::number::FloatKind;
 use crate::completion::CompletionContext;
 use crate::plain::{fraction_text, text_of};
@@ -92,13 +92,17 @@ impl ChangesFound {
         let (from, to) = (&field.settings, &definition.settings);
         // Words of documents that are there already have no column.
         self.flags(FieldParameter::Fielddata, from.fielddata, to.fielddata);
-        self.flags(
-            FieldParameter::Indexed,
-            field.indexed,
-            definition.new.indexed,
-        );
-        self.flags(FieldParameter::Store, from.store, to.store);
-        self.flags(FieldParameter::DocValues, from.doc_values, to.doc_values);
+        // Older builds kept what was said of them, though the type makes nothing of it.
+        if !field.kind.ignores_index() {
+            let (was, now) = (field.indexed, definition.new.indexed);
+            self.flags(FieldParameter::Indexed, was, now);
+        }
+        if !field.kind.ignores_store() {
+            self.flags(FieldParameter::Store, from.store, to.store);
+        }
+        if !field.kind.ignores_column() {
+            self.flags(FieldParameter::DocValues, from.doc_values, to.doc_values);
+        }
         let [was, now] = [from, to].map(|settings| settings.normalizer.clone());
         self.compare(FieldParameter::Normalizer, was, now);
         // Words of documents that are there already stay as they were cut.
@@ -284,6 +288,35 @@ impl ChangesFound {
         }
         self.texts(FieldParameter::Space, from.space.name(), to.space.name());
         self.texts(FieldParameter::Method, &method(from), &method(to));
+    }
+}
+
+impl FieldKind {
+    /// Whether fields are found whatever is said of that.
+    pub fn ignores_index(&self) -> bool {
+        matches!(
+            self,
+            FieldKind::Binary { .. }
+                | FieldKind::Completion(_)
+                | FieldKind::Float(FloatKind::RankFeature)
+                | FieldKind::Keyword {
+                    style: KeywordStyle::Wildcard,
+                    ..
+                }
+        )
+    }
+
+    /// Whether nothing is made of it that values are to be handed out by themselves.
+    pub fn ignores_store(&self) -> bool {
+        self.ignores_index() && !matches!(self, FieldKind::Binary { .. })
+    }
+
+    /// Whether nothing is made of it that values are to be sorted and gathered in buckets.
+    pub fn ignores_column(&self) -> bool {
+        match self {
+            FieldKind::Text { style, .. } => !matches!(style, TextStyle::AsYouType { .. }),
+            kind => kind.ignores_store() && !matches!(kind, FieldKind::Keyword { .. }),
+        }
     }
 }
 
