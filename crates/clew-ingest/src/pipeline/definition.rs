@@ -63,7 +63,7 @@ impl Pipeline {
         // Whoever writes wants it to be read to its end, also when nobody waits for the answer.
         let pipeline = {
             let _entered = CancellationToken::default().enter();
-            Arc::new(Self::parse_named(name, body)?)
+            Arc::new(Self::of_steps(name, body)?)
         };
         READY.keep(name, (definition, pipeline.clone()));
         Ok(pipeline)
@@ -96,6 +96,12 @@ impl Pipeline {
     /// # Errors
     /// What is wrong with it, and in which step.
     pub fn parse_named(name: &str, body: &Value) -> Result<Self, DefinitionError> {
+        check_shown(body)?;
+        Self::of_steps(name, body)
+    }
+
+    /// Reads what is done. The rest was checked when it was put, or kept by an older build, which took anything for it.
+    fn of_steps(name: &str, body: &Value) -> Result<Self, DefinitionError> {
         let _definition = in_one_definition();
         let Some(members) = body.as_object() else {
             return Err(DefinitionError::malformed("expected an object"));
@@ -112,8 +118,7 @@ impl Pipeline {
         let mut has_steps = false;
         for (key, value) in members {
             match key.as_str() {
-                "_meta" => {}
-                "description" | "version" => check_shown(key, value)?,
+                "_meta" | "description" | "version" => {}
                 "processors" => {
                     has_steps = true;
                     pipeline.steps = reader.steps(key, value, 0)?;
@@ -142,12 +147,13 @@ impl Pipeline {
 }
 
 /// Refuses what is only shown again of a pipeline where it is of another type.
-fn check_shown(key: &str, value: &Value) -> Result<(), DefinitionError> {
-    let mut alone = Map::from_iter([(key.to_string(), value.clone())]);
-    match key {
-        "version" => whole(&mut alone, key).map(drop),
-        key => optional(&mut alone, key).map(drop),
-    }
+fn check_shown(body: &Value) -> Result<(), DefinitionError> {
+    let said = |key: &str| {
+        let value = body.get(key).cloned();
+        Map::from_iter(value.map(|value| (key.to_string(), value)))
+    };
+    optional(&mut said("description"), "description")?;
+    whole(&mut said("version"), "version").map(drop)
 }
 
 impl Step {

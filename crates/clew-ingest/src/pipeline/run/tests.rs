@@ -191,6 +191,13 @@ fn pipelines_and_their_steps_are_counted() {
 }
 
 #[test]
+fn what_is_only_shown_of_a_pipeline_that_is_kept_does_not_end_its_work() {
+    let definition = json!({"version": 1_700_000_000_000_i64, "processors": []});
+    assert!(Pipeline::parse(&definition).is_err());
+    assert!(Pipeline::ready("of old", &definition).is_ok());
+}
+
+#[test]
 fn every_kind_of_step_that_is_told_of_is_one() {
     for name in crate::pipeline::PROCESSOR_NAMES {
         let read = Pipeline::parse(&json!({"processors": [{name: {}}]}));
