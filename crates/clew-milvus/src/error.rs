@@ -345,6 +345,12 @@ impl From<MilvusError> for Status {
     }
 }
 
+impl From<QueryError> for MilvusError {
+    fn from(error: QueryError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
 impl From<EngineError> for MilvusError {
     fn from(error: EngineError) -> Self {
         let reason = match &error {

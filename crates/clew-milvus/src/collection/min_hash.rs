@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use clew_engine::EngineError;
 use clew_query::unless_stopped;
 use sha1::{Digest, Sha1};
 use twox_hash::XxHash3_64;
@@ -119,7 +118,7 @@ impl MinHash {
     /// # Errors
     /// When it is longer, or nobody waits for it any more.
     pub(crate) fn signature_asked(&self, text: &str) -> Result<Vec<u8>> {
-        unless_stopped().map_err(EngineError::from)?;
+        unless_stopped()?;
         let bytes = text.len();
         if bytes > LENGTH_MAX {
             return Err(MilvusError::invalid(format!(

@@ -19,7 +19,6 @@ mod tests;
 
 use std::collections::HashMap;
 
-use clew_engine::EngineError;
 use clew_query::{Bool, FieldStep, Query, unless_stopped};
 
 use crate::collection::{Collection, Field, StructField};
@@ -116,7 +115,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed> {
 
 /// What was read or lowered, right or wrong, unless it was left off half-way.
 fn unless_left_off<T>(read: T) -> Result<T> {
-    unless_stopped().map_err(EngineError::from)?;
+    unless_stopped()?;
     Ok(read)
 }
 

@@ -1,6 +1,6 @@
 //! The words of a text, as an analyzer cuts it.
 
-use clew_engine::{EngineError, Purpose};
+use clew_engine::Purpose;
 use clew_platform::{MemoryPurpose, Reservation, crc32};
 use clew_query::unless_stopped;
 use clew_schema::FieldKind;
@@ -84,7 +84,7 @@ fn words(
 ) -> Result<Vec<AnalyzerResult>> {
     let mut results = Vec::with_capacity(request.placeholder.len());
     for (text, name) in request.placeholder.iter().zip(names.iter().cycle()) {
-        unless_stopped().map_err(EngineError::from)?;
+        unless_stopped()?;
         let text = std::str::from_utf8(text)
             .map_err(|_| MilvusError::invalid("a text to analyze is no UTF-8"))?;
         let before = room.bytes();

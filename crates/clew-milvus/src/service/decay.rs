@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use clew_engine::{EngineError, Pinned, WantedField};
+use clew_engine::{Pinned, WantedField};
 use clew_query::unless_stopped;
 
 use super::Service;
@@ -259,7 +259,7 @@ impl Service {
             let numbers: HashMap<&str, f64> = numbers.collect();
             let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
             let ranked = |at| -> Result<Vec<Found>> {
-                unless_stopped().map_err(EngineError::from)?;
+                unless_stopped()?;
                 Ok(decay.ranked(&of_query(&rankings, at), &numbers))
             };
             (0..queries).map(ranked).collect()

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use clew_engine::EngineError;
 use clew_query::unless_stopped;
 use clew_schema::text_of;
 use serde_json::Value;
@@ -119,7 +118,7 @@ impl Fusion {
     pub(super) fn of_all(&self, rankings: &[Ranking]) -> Result<Vec<Vec<Found>>> {
         let queries = rankings.first().map_or(0, |(_, lists)| lists.len());
         let fused = |at| -> Result<Vec<Found>> {
-            unless_stopped().map_err(EngineError::from)?;
+            unless_stopped()?;
             Ok(self.fused(&of_query(rankings, at)))
         };
         (0..queries).map(fused).collect()

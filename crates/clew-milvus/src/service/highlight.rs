@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use clew_analysis::Token;
-use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
+use clew_engine::{DocPlace, FieldValues, Pinned, WantedField};
 use clew_platform::{MemoryPurpose, Reservation};
 use clew_query::unless_stopped;
 use clew_schema::{AnalyzerChoice, FieldKind};
@@ -166,7 +166,7 @@ impl Cutting {
     ) -> Result<(HashSet<String>, Reservation)> {
         let (mut words, mut room) = (HashSet::new(), memory.sibling());
         for text in texts {
-            unless_stopped().map_err(EngineError::from)?;
+            unless_stopped()?;
             room.grow(text.len().saturating_mul(CUT_BYTES))
                 .map_err(Refused::from)?;
             let tokens = clew_analysis::tokens(&self.asked, text).into_iter();
@@ -228,7 +228,7 @@ impl Marks {
             let words = [&named, &searched];
             let count = usize::try_from(*count).unwrap_or_default();
             for (row, text) in texts.by_ref().take(count) {
-                unless_stopped().map_err(EngineError::from)?;
+                unless_stopped()?;
                 let told = text.as_ref();
                 let analyzer = cutting.of_row(row);
                 let told = told.map(|text| self.fragments(analyzer, text, &words, memory));

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use clew_engine::{DocPlace, EngineError, FieldValues, Pinned, WantedField};
+use clew_engine::{DocPlace, FieldValues, Pinned, WantedField};
 use clew_platform::Pace;
 use clew_query::{FieldStep, unless_stopped};
 use serde_json::Value;
@@ -163,7 +163,7 @@ impl HitOrder {
         let mut numbers = 0..ids.len();
         let mut lists = Vec::with_capacity(found.len());
         for list in found {
-            unless_stopped().map_err(EngineError::from)?;
+            unless_stopped()?;
             let mut groups: Vec<(usize, Vec<Found>)> = Vec::new();
             for (number, one) in numbers.by_ref().take(list.len()).zip(list) {
                 match groups.last_mut() {

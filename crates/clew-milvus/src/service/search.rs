@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use clew_engine::{
-    DocPlace, EngineError, FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits,
-    Pinned, Purpose, WantedField,
+    DocPlace, FieldValues, GroupBy, GroupField, GroupKey, NearestRequest, ObjectHits, Pinned,
+    Purpose, WantedField,
 };
 use clew_query::{Query, unless_stopped};
 use prost::Message;
@@ -80,7 +80,7 @@ impl Service {
         make: impl Fn(Vec<Found>) -> T + Send + 'static,
     ) -> Result<Vec<T>> {
         let made = move |ranking| -> Result<T> {
-            unless_stopped().map_err(EngineError::from)?;
+            unless_stopped()?;
             Ok(make(ranking))
         };
         self.with_hits(are_many(&rankings), move || {

@@ -96,7 +96,7 @@ pub(crate) async fn bulk(call: Call) -> Result<Reply, ApiError> {
         let mut copies = CopiesCheck::new(copies, (&engine, &access));
         for action in actions {
             // Pipelines may take long, and nothing is written yet.
-            unless_stopped().map_err(EngineError::from)?;
+            unless_stopped()?;
             let mut item = Asked::of(&action);
             if let Some(filter) = action.shown {
                 shown.push((asked.len(), action.routing.clone(), filter));

@@ -2,7 +2,7 @@
 //! not even read here, because the engine reads it once when it checks it against the mapping.
 
 use bytes::Bytes;
-use clew_engine::{Action, Condition, EngineError, OpType};
+use clew_engine::{Action, Condition, OpType};
 use clew_platform::Pace;
 use clew_query::go_on;
 use serde_json::value::RawValue;
@@ -91,7 +91,7 @@ pub(crate) fn parse(body: &Bytes, defaults: &Defaults) -> Result<Vec<BulkAction>
         number: 0,
     };
     while let Some(line) = lines.next() {
-        go_on(&mut pace).map_err(EngineError::from)?;
+        go_on(&mut pace)?;
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clew_engine::{Document, EngineError, IndexHandle, Purpose};
+use clew_engine::{Document, IndexHandle, Purpose};
 use clew_platform::{Pace, stopped};
 use clew_query::go_on;
 use clew_schema::text_of;
@@ -110,7 +110,7 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
         match key.as_str() {
             "ids" => {
                 for id in items {
-                    go_on(&mut pace).map_err(EngineError::from)?;
+                    go_on(&mut pace)?;
                     if id.is_null() || id.is_object() || id.is_array() {
                         let reason = "ids array element should only contain ids";
                         return Err(ApiError::illegal_argument(reason));
@@ -123,7 +123,7 @@ fn read_specs(call: &Call, body: &Value) -> Result<Vec<GetSpec>, ApiError> {
             }
             "docs" => {
                 for item in items {
-                    go_on(&mut pace).map_err(EngineError::from)?;
+                    go_on(&mut pace)?;
                     specs.push(spec_of(item, &base)?);
                 }
             }

@@ -342,7 +342,7 @@ fn vectors(
         let mut shown_terms = Map::new();
         for (term, tokens, score) in terms {
             // Statistics are looked up in each segment.
-            go_on(&mut pace).map_err(EngineError::from)?;
+            go_on(&mut pace)?;
             let mut one = Map::new();
             if asked.term_statistics {
                 let (docs, total) = term_statistics(&pinned, &field.path, &term)?;
@@ -403,7 +403,7 @@ fn told(
     let mut pace = Pace::of_blocks();
     let (mut left, mut scores) = (Vec::new(), Vec::new());
     for (term, tokens) in terms {
-        go_on(&mut pace).map_err(EngineError::from)?;
+        go_on(&mut pace)?;
         let frequency = Frequency {
             in_document: u64::try_from(tokens.len()).unwrap_or(u64::MAX),
             docs: term_statistics(pinned, path, &term)?.0,
@@ -429,7 +429,7 @@ fn terms_of(
     let mut terms: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     let (mut position_base, mut offset_base) = (0, 0);
     for value in values {
-        unless_stopped().map_err(EngineError::from)?;
+        unless_stopped()?;
         let found = tokens(analyzer, value);
         memory.take(found.len().saturating_mul(PLACE_BYTES))?;
         let mut units = Utf16Places::new(value);

@@ -38,6 +38,12 @@ impl From<EngineError> for ApiError {
     }
 }
 
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
 impl From<&EngineError> for ApiError {
     fn from(error: &EngineError) -> Self {
         let reason = error.to_string();

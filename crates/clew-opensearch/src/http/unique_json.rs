@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use clew_engine::EngineError;
 use clew_platform::Pace;
 use clew_query::unless_stopped;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -19,7 +18,7 @@ use crate::http::error::ApiError;
 pub(crate) fn read(text: &[u8]) -> Result<Value, ApiError> {
     let read = from_slice(text);
     // What was left off half-way is no error of the text.
-    unless_stopped().map_err(EngineError::from)?;
+    unless_stopped()?;
     read.map_err(|error| ApiError::malformed_text(text, &error))
 }
 

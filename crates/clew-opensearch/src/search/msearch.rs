@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, ResolveOptions};
+use clew_engine::ResolveOptions;
 use clew_platform::{CancellationToken, Reservation, stopped, whole_ms};
 use clew_profile::Spent;
 use clew_query::QueryError;
@@ -180,7 +180,7 @@ async fn answered(
 
 /// What a search is answered with whose request was cancelled.
 fn ended() -> ApiError {
-    ApiError::from(EngineError::from(QueryError::Stopped))
+    QueryError::Stopped.into()
 }
 
 /// All answers as one.

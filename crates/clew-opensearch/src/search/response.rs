@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clew_aggregation::TopHitsResult;
-use clew_engine::{EngineError, SearchResponse};
+use clew_engine::SearchResponse;
 use clew_platform::{CancellationToken, Stop, whole_ms};
 use clew_query::QueryError;
 use serde_json::json;
@@ -154,7 +154,7 @@ impl Answer {
         let mut booked = json.len() + self.response.memory.bytes();
         for hit in &self.response.hits {
             match CancellationToken::current().stopped() {
-                Some(Stop::Cancelled) => return Err(nobody_waits()),
+                Some(Stop::Cancelled) => return Err(QueryError::Stopped.into()),
                 Some(Stop::TimedOut) => break,
                 None => {}
             }
@@ -229,13 +229,9 @@ fn write_suggestions(json: &mut JsonWriter, suggestions: &[(String, Vec<u8>)]) {
 /// An error once nobody wants the answer any more.
 fn unless_cancelled() -> Result<(), ApiError> {
     match CancellationToken::current().stopped() {
-        Some(Stop::Cancelled) => Err(nobody_waits()),
+        Some(Stop::Cancelled) => Err(QueryError::Stopped.into()),
         Some(Stop::TimedOut) | None => Ok(()),
     }
-}
-
-fn nobody_waits() -> ApiError {
-    EngineError::from(QueryError::Stopped).into()
 }
 
 /// Whether the time is up in which an answer is to be there. One that nobody wants any more is over, too, but no answer.

@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use clew_engine::{
-    Alias, EngineError, Index, IndexHandle, IndexPart, Purpose, ResolveOptions, aside,
-};
+use clew_engine::{Alias, Index, IndexHandle, IndexPart, Purpose, ResolveOptions, aside};
 use clew_query::{Bool, Query, unless_stopped};
 use serde_json::Value;
 
@@ -169,7 +167,7 @@ fn boost_of(
 ) -> Result<BTreeMap<String, f32>, ApiError> {
     let mut factors = BTreeMap::new();
     for (expression, factor) in boosts {
-        unless_stopped().map_err(EngineError::from)?;
+        unless_stopped()?;
         for found in call
             .api
             .engine

@@ -2,7 +2,7 @@
 //! source, and the source itself.
 
 use axum::http::StatusCode;
-use clew_engine::{EngineError, Hit};
+use clew_engine::Hit;
 use clew_platform::{CancellationToken, Stop};
 use clew_query::{
     QueryError, Script, ScriptDocument, ScriptError, ScriptErrorKind, ScriptPurpose, ScriptValue,
@@ -112,7 +112,7 @@ impl ScriptFields {
         match CancellationToken::current().stopped() {
             None => {}
             Some(Stop::TimedOut) => return Ok(()),
-            Some(Stop::Cancelled) => return Err(EngineError::from(QueryError::Stopped).into()),
+            Some(Stop::Cancelled) => return Err(QueryError::Stopped.into()),
         }
         let source = hit.source.as_deref();
         let source = source.and_then(|source| serde_json::from_slice::<Value>(source).ok());

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use clew_engine::{EngineError, FieldValues, Hit};
+use clew_engine::{FieldValues, Hit};
 use clew_platform::{Reservation, sorted_while_wanted};
 use clew_query::QueryError;
 use jiff::tz::TimeZone;
@@ -203,7 +203,7 @@ impl<'g> Groups<'g> {
             });
             compared.unwrap_or(Ordering::Equal)
         });
-        let mut groups = groups.ok_or(EngineError::Query(QueryError::Stopped))?;
+        let mut groups = groups.ok_or(QueryError::Stopped)?;
         if !grouping.is_global() {
             groups.drain(..offset.min(groups.len()));
             groups.truncate(limit.unwrap_or(usize::MAX));

@@ -3,7 +3,7 @@
 
 mod fill;
 
-use clew_engine::{DocPlace, EngineError, GroupBy};
+use clew_engine::{DocPlace, GroupBy};
 use clew_platform::{MemoryPurpose, stopped};
 use clew_query::{Missing, Order, QueryError};
 
@@ -442,7 +442,7 @@ impl Service {
             let filled = table.filled(&buckets, &found);
             // What was left off is no answer.
             match stopped() {
-                true => Err(EngineError::Query(QueryError::Stopped).into()),
+                true => Err(QueryError::Stopped.into()),
                 false => Ok((filled, room)),
             }
         };

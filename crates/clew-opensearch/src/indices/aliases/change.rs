@@ -122,7 +122,7 @@ impl Changes {
                     let alias = name.clone();
                     return Err(EngineError::AliasIsIndex { alias, uuid }.into());
                 }
-                unless_stopped().map_err(EngineError::from)?;
+                unless_stopped()?;
                 let alias = alias.clone().finish(name)?;
                 call.memory.take(action_bytes(name, &alias))?;
                 let (index, name) = (index.name().to_string(), name.clone());
@@ -148,7 +148,7 @@ impl Changes {
         for name in &target.aliases {
             let mut found = 0;
             for index in &indices {
-                unless_stopped().map_err(EngineError::from)?;
+                unless_stopped()?;
                 let before = self.actions.len();
                 for alias in aliases_of(index).keys() {
                     if is_wanted(&[name], alias) {

@@ -1,7 +1,6 @@
 //! The terms of texts, as `_analyze` shows them.
 
 use clew_analysis::{Token, Utf16Places};
-use clew_engine::EngineError;
 use clew_query::unless_stopped;
 use serde_json::{Value, json};
 
@@ -21,7 +20,7 @@ impl Shown {
         let mut shown = Vec::new();
         let (mut position_base, mut offset_base) = (0, 0);
         for text in texts {
-            unless_stopped().map_err(EngineError::from)?;
+            unless_stopped()?;
             let found = tokens(text);
             if shown.len() + found.len() > max {
                 return Err(too_many(max));

@@ -56,7 +56,7 @@ pub(super) fn suggest(
         let one = found.next_where(asked.size, is_new);
         // Each option reads a document.
         if stopped() {
-            return Err(failed_of_stop());
+            return Err(QueryError::Stopped.into());
         }
         let Some(one) = one else {
             break;
@@ -65,11 +65,6 @@ pub(super) fn suggest(
     }
     json.end_array().end_object().end_array();
     Ok(json.into_bytes())
-}
-
-/// What a request is answered that is over; nobody sees it.
-fn failed_of_stop() -> ApiError {
-    EngineError::from(QueryError::Stopped).into()
 }
 
 fn write_option(

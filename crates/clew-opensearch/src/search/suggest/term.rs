@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use clew_analysis::{Token, Utf16Places, tokens};
-use clew_engine::{EngineError, Pinned, PinnedShard};
+use clew_engine::{Pinned, PinnedShard};
 use clew_query::unless_stopped;
 use clew_schema::{FieldKind, text_of};
 use clew_search::{Likeness, SimilarTerm, Spelling};
@@ -66,7 +66,7 @@ fn entries(
     // Places are counted in UTF-16 units, as clients count them.
     let mut places = Utf16Places::new(text);
     for word in words {
-        unless_stopped().map_err(EngineError::from)?;
+        unless_stopped()?;
         let options = match known.get(&word.text) {
             Some(options) => options.clone(),
             None => {
