@@ -1,5 +1,6 @@
 //! OpenTelemetry's messages of logs, as far as they are looked at, by the numbers and names of its protocol (v1): as protobuf
-//! and, with `serde`, as JSON, where protobuf's own names (`trace_id`) are as good as those of JSON (`traceId`).
+//! and, with `serde`, as JSON, where protobuf's own names (`trace_id`) are as good as those of JSON (`traceId`), and null is as good as
+//! nothing.
 
 use prost::Message;
 use serde::{Deserialize, Deserializer};
@@ -9,7 +10,7 @@ use serde_json::Value;
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ExportLogsRequest {
     #[prost(message, repeated, tag = "1")]
-    #[serde(alias = "resource_logs")]
+    #[serde(alias = "resource_logs", deserialize_with = "listed")]
     pub(crate) resource_logs: Vec<ResourceLogs>,
 }
 
@@ -19,7 +20,7 @@ pub(crate) struct ResourceLogs {
     #[prost(message, optional, tag = "1")]
     pub(crate) resource: Option<Resource>,
     #[prost(message, repeated, tag = "2")]
-    #[serde(alias = "scope_logs")]
+    #[serde(alias = "scope_logs", deserialize_with = "listed")]
     pub(crate) scope_logs: Vec<ScopeLogs>,
 }
 
@@ -27,6 +28,7 @@ pub(crate) struct ResourceLogs {
 #[serde(default)]
 pub(crate) struct Resource {
     #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "listed")]
     pub(crate) attributes: Vec<KeyValue>,
 }
 
@@ -36,7 +38,7 @@ pub(crate) struct ScopeLogs {
     #[prost(message, optional, tag = "1")]
     pub(crate) scope: Option<Scope>,
     #[prost(message, repeated, tag = "2")]
-    #[serde(alias = "log_records")]
+    #[serde(alias = "log_records", deserialize_with = "listed")]
     pub(crate) log_records: Vec<LogRecord>,
 }
 
@@ -44,10 +46,13 @@ pub(crate) struct ScopeLogs {
 #[serde(default)]
 pub(crate) struct Scope {
     #[prost(string, tag = "1")]
+    #[serde(deserialize_with = "said")]
     pub(crate) name: String,
     #[prost(string, tag = "2")]
+    #[serde(deserialize_with = "said")]
     pub(crate) version: String,
     #[prost(message, repeated, tag = "3")]
+    #[serde(deserialize_with = "listed")]
     pub(crate) attributes: Vec<KeyValue>,
 }
 
@@ -61,14 +66,15 @@ pub(crate) struct LogRecord {
     #[serde(alias = "observed_time_unix_nano", deserialize_with = "whole")]
     pub(crate) observed_time_unix_nano: u64,
     #[prost(int32, tag = "2")]
-    #[serde(alias = "severity_number")]
+    #[serde(alias = "severity_number", deserialize_with = "said")]
     pub(crate) severity_number: i32,
     #[prost(string, tag = "3")]
-    #[serde(alias = "severity_text")]
+    #[serde(alias = "severity_text", deserialize_with = "said")]
     pub(crate) severity_text: String,
     #[prost(message, optional, tag = "5")]
     pub(crate) body: Option<AnyValue>,
     #[prost(message, repeated, tag = "6")]
+    #[serde(deserialize_with = "listed")]
     pub(crate) attributes: Vec<KeyValue>,
     #[prost(bytes = "vec", tag = "9")]
     #[serde(alias = "trace_id", deserialize_with = "hexadecimal")]
@@ -77,7 +83,7 @@ pub(crate) struct LogRecord {
     #[serde(alias = "span_id", deserialize_with = "hexadecimal")]
     pub(crate) span_id: Vec<u8>,
     #[prost(string, tag = "12")]
-    #[serde(alias = "event_name")]
+    #[serde(alias = "event_name", deserialize_with = "said")]
     pub(crate) event_name: String,
 }
 
@@ -85,6 +91,7 @@ pub(crate) struct LogRecord {
 #[serde(default)]
 pub(crate) struct KeyValue {
     #[prost(string, tag = "1")]
+    #[serde(deserialize_with = "said")]
     pub(crate) key: String,
     #[prost(message, optional, tag = "2")]
     pub(crate) value: Option<AnyValue>,
@@ -118,6 +125,7 @@ pub(crate) enum AnyKind {
 #[serde(default)]
 pub(crate) struct ArrayValue {
     #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "listed")]
     pub(crate) values: Vec<AnyValue>,
 }
 
@@ -125,6 +133,7 @@ pub(crate) struct ArrayValue {
 #[serde(default)]
 pub(crate) struct KeyValues {
     #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "listed")]
     pub(crate) values: Vec<KeyValue>,
 }
 
@@ -134,6 +143,9 @@ impl<'de> Deserialize<'de> for AnyValue {
         let read = serde_json::Map::<String, Value>::deserialize(deserializer)?;
         let mut kind = None;
         for (name, value) in read {
+            if value.is_null() {
+                continue;
+            }
             let wrong = || D::Error::custom(format!("[{name}] is not a value of its kind"));
             kind = Some(match (name.replace("_value", "Value").as_str(), value) {
                 ("stringValue", Value::String(text)) => AnyKind::Text(text),
@@ -169,12 +181,30 @@ impl<'de> Deserialize<'de> for AnyValue {
     }
 }
 
+fn said<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+fn listed<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let items: Vec<Option<T>> = said(deserializer)?;
+    Ok(items.into_iter().flatten().collect())
+}
+
 /// Whole numbers of 64 bits are texts in protobuf's JSON, and mostly numbers in what people send.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     use serde::de::Error;
     let read = match Value::deserialize(deserializer)? {
         Value::String(digits) => digits.parse().ok(),
         Value::Number(number) => number.as_u64(),
+        Value::Null => Some(0),
         _ => None,
     };
     read.ok_or_else(|| D::Error::custom("a time is nanoseconds since the epoch"))
@@ -183,7 +213,7 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
 /// Ids are hexadecimal in this protocol's JSON.
 fn hexadecimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     use serde::de::Error;
-    let text = String::deserialize(deserializer)?;
+    let text: String = said(deserializer)?;
     let wrong = || D::Error::custom("an id is hexadecimal digits");
     if !text.is_ascii() || text.len() % 2 != 0 {
         return Err(wrong());

@@ -4,7 +4,6 @@ mod fields;
 mod messages;
 
 use prost::Message;
-use serde_json::Value;
 
 use super::answer::{RETRY_AFTER_S, Refused};
 use super::documents::{DOCUMENTS_MAX, Documents};
@@ -28,7 +27,7 @@ pub(super) fn read(body: &[u8], form: Form, documents: &mut Documents) -> Result
     let request = match form {
         Form::Protobuf => ExportLogsRequest::decode(body)
             .map_err(|error| Refused::Invalid(format!("no request of logs: {error}")))?,
-        Form::Json => of_json(body)
+        Form::Json => serde_json::from_slice(body)
             .map_err(|error| Refused::Invalid(format!("no request of logs: {error}")))?,
     };
     let of_resources = request.resource_logs.iter();
@@ -40,33 +39,6 @@ pub(super) fn read(body: &[u8], form: Form, documents: &mut Documents) -> Result
     }
     fields::add_all(request, documents);
     Ok(())
-}
-
-/// Reads a request in JSON, where a member that is null is as good as none, for all that protobuf knows. Few have one: those are
-/// read again without it.
-fn of_json(body: &[u8]) -> serde_json::Result<ExportLogsRequest> {
-    serde_json::from_slice(body).or_else(|error| {
-        let Ok(mut tree) = serde_json::from_slice::<Value>(body) else {
-            return Err(error);
-        };
-        drop_nulls(&mut tree);
-        serde_json::from_value(tree)
-    })
-}
-
-/// Takes out what is null, wherever that is.
-fn drop_nulls(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|_, value| !value.is_null());
-            members.values_mut().for_each(drop_nulls);
-        }
-        Value::Array(items) => {
-            items.retain(|item| !item.is_null());
-            items.iter_mut().for_each(drop_nulls);
-        }
-        _ => {}
-    }
 }
 
 /// The code and the message of a refusal, with when to come again, without which clients do not.
