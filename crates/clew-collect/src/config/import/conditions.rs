@@ -11,6 +11,14 @@ pub(super) fn together(mut conditions: Vec<Value>) -> Option<Value> {
     }
 }
 
+/// A condition that holds where none of some fields is there.
+pub(super) fn none_of<'a>(fields: impl IntoIterator<Item = &'a str>) -> Value {
+    let there = fields
+        .into_iter()
+        .map(|field| json!({"has_fields": [field]}));
+    json!({"not": {"or": there.collect::<Vec<Value>>()}})
+}
+
 /// Asks for a condition before a step, beside the one that it may have.
 pub(super) fn only_if(step: &mut Value, condition: Value) {
     if let Some(parameters) = parameters(step) {

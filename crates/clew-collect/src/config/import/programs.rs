@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::conditions::only_if;
+use super::conditions::{none_of, only_if};
 use super::keys::Keys;
 use super::{processor, texts};
 
@@ -167,14 +167,6 @@ pub(super) fn deeper_json((field, to): (&str, &str), levels: u64, lists: bool) -
     ));
     only_if(&mut step, json!({"has_fields": [field]}));
     step
-}
-
-/// A condition that holds where none of some fields is there.
-fn none_of<'a>(fields: impl IntoIterator<Item = &'a str>) -> Value {
-    let there = fields
-        .into_iter()
-        .map(|field| json!({"has_fields": [field]}));
-    json!({"not": {"or": there.collect::<Vec<Value>>()}})
 }
 
 /// Filebeat's `extract_array`: items of a list as fields, as many as there are where the event goes on though one is missing.

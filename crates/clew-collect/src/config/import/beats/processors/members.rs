@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::failures::{complaint, error_message};
 use super::fields;
 use crate::config::import::branches::decide_once;
-use crate::config::import::conditions::{only_if, together};
+use crate::config::import::conditions::{none_of, only_if, together};
 use crate::config::import::keys::Keys;
 use crate::config::import::patterns::expression;
 use crate::config::import::programs::Names;
@@ -238,9 +238,9 @@ fn all_possible(name: &str, quiet: bool, items: &[Value]) -> Option<Value> {
 
 /// A condition that holds where none of some fields is there, but for those that only events here have.
 pub(super) fn none_there<'f>(fields: impl IntoIterator<Item = &'f str>) -> Option<Value> {
-    let theirs = fields
-        .into_iter()
-        .filter(|field| !FOUND_HERE.contains(field));
-    let there: Vec<Value> = theirs.map(|field| json!({"has_fields": [field]})).collect();
-    (!there.is_empty()).then(|| json!({"not": {"or": there}}))
+    let fields = fields.into_iter();
+    let mut theirs = fields
+        .filter(|field| !FOUND_HERE.contains(field))
+        .peekable();
+    theirs.peek().is_some().then(|| none_of(theirs))
 }
