@@ -215,7 +215,7 @@ fn hexadecimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D:
     use serde::de::Error;
     let text: String = said(deserializer)?;
     let wrong = || D::Error::custom("an id is hexadecimal digits");
-    if !text.is_ascii() || text.len() % 2 != 0 {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
         return Err(wrong());
     }
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong());
