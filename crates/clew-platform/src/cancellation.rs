@@ -214,11 +214,6 @@ pub fn stopped() -> bool {
     CURRENT.with_borrow(|token| token.stopped().is_some())
 }
 
-/// Whether nobody wants what this thread does any more, be its time up or not. For what is told whole or not at all.
-pub fn cancelled() -> bool {
-    overdue(Duration::MAX)
-}
-
 /// Whether what this thread does is of no use any more: it was cancelled, or its time has been up for longer than
 /// this. For what puts together results that were found in time.
 pub fn overdue(grace: Duration) -> bool {

@@ -66,8 +66,7 @@ pub use account::{
 pub use advice::{advise_random, bring_in, brought_in};
 pub use allocator::{Mimalloc, give_back_freed};
 pub use cancellation::{
-    CancellationToken, Entered, Pace, Scoped, Stop, book, book_for_a_while, cancelled, overdue,
-    stopped,
+    CancellationToken, Entered, Pace, Scoped, Stop, book, book_for_a_while, overdue, stopped,
 };
 pub use clock::{
     Clock, FixedClock, RealClock, process_cpu_time, thread_cpu_time, whole_ms, whole_ns,

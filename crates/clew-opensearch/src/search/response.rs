@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clew_aggregation::TopHitsResult;
 use clew_engine::SearchResponse;
-use clew_platform::{CancellationToken, Stop, cancelled, whole_ms};
+use clew_platform::{CancellationToken, Stop, whole_ms};
 use clew_query::QueryError;
 use serde_json::json;
 
@@ -228,9 +228,9 @@ fn write_suggestions(json: &mut JsonWriter, suggestions: &[(String, Vec<u8>)]) {
 
 /// An error once nobody wants the answer any more.
 fn unless_cancelled() -> Result<(), ApiError> {
-    match cancelled() {
-        true => Err(QueryError::Stopped.into()),
-        false => Ok(()),
+    match CancellationToken::current().stopped() {
+        Some(Stop::Cancelled) => Err(QueryError::Stopped.into()),
+        Some(Stop::TimedOut) | None => Ok(()),
     }
 }
 

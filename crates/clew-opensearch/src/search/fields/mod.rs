@@ -9,7 +9,7 @@ use std::net::Ipv6Addr;
 
 use clew_aggregation::DecimalFormat;
 use clew_engine::Hit;
-use clew_platform::cancelled;
+use clew_platform::stopped;
 use clew_schema::{
     DateFormat, FieldKind, KeywordStyle, MappedField, Mapping, fraction_text, geo::GeoPoint,
     glob::matches as glob, parse_address, text_of,
@@ -288,10 +288,10 @@ impl FieldList {
     }
 }
 
-/// There may be as many patterns as fit into a body, and each is held against all fields there are. Once nobody wants them,
-/// those that are left are passed over; where only the time is up, a hit that is shown is shown whole.
+/// There may be as many patterns as fit into a body, and each is held against all fields there are. Once the request is
+/// over, those that are left are passed over.
 fn while_wanted(all: &[Wanted]) -> impl Iterator<Item = &Wanted> {
-    all.iter().take_while(|_| !cancelled())
+    all.iter().take_while(|_| !stopped())
 }
 
 impl Wanted {
