@@ -18,12 +18,9 @@ use crate::snapshot::Snapshot;
 /// When the time is up, hits that were found may be joined with the others for so long; those behind are left out then.
 pub(super) const TIME_TO_JOIN: Duration = Duration::from_millis(50);
 
-/// Hits in order; none of them once nobody wants them any more, or where there were too many for the time to join them.
+/// Hits in order; none of them once nobody wants them any more, or where there was no time to join them.
 pub(super) fn in_order<T>(hits: Vec<T>, compare: impl FnMut(&T, &T) -> Ordering) -> Vec<T> {
-    // What is sorted in one step is not worth less than the time that it takes, however late it is.
-    let mut grace = Duration::MAX;
-    let goes_on = || !overdue(std::mem::replace(&mut grace, TIME_TO_JOIN));
-    sorted_while(hits, compare, goes_on).unwrap_or_default()
+    sorted_while(hits, compare, || !overdue(TIME_TO_JOIN)).unwrap_or_default()
 }
 
 /// What is kept of a document; the greatest comes last in the order of hits.

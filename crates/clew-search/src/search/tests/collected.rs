@@ -3,7 +3,6 @@
 use clew_platform::FixedClock;
 
 use super::*;
-use crate::search::sorted::in_order;
 
 #[derive(Default)]
 struct Collected {
@@ -115,15 +114,6 @@ fn what_was_counted_of_a_block_without_time_for_all_of_it_is_not_all() {
     let result = search(&snapshot, request, &VectorAnswers::default()).unwrap();
     assert!(result.timed_out && result.total.value > 0);
     assert_eq!(result.total.relation, Relation::Gte);
-}
-
-#[test]
-fn few_hits_are_kept_however_late_it_is() {
-    let clock = Arc::new(FixedClock::at(Duration::from_secs(9)));
-    let long_ago = CancellationToken::new().until(clock, Duration::ZERO);
-    let _late = long_ago.enter();
-    assert_eq!(in_order(vec![2, 1], Ord::cmp), [1, 2]);
-    assert_eq!(in_order((0..100_000).collect(), Ord::cmp), [0; 0]);
 }
 
 #[test]
