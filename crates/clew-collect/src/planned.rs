@@ -249,21 +249,20 @@ impl Planned {
         }
         let event = &mut self.plan.event;
         event.forget();
-        let [host, place, dataset] = [
-            format!("{{\"name\":{}}}", given.host),
-            match given.place {
-                (OriginKind::File, path) => format!("{{\"path\":{path}}}"),
-                (OriginKind::Sender, address) => format!("{{\"address\":{address}}}"),
-                (OriginKind::Unnamed, _) => String::new(),
-            },
-            format!("{{\"dataset\":\"{}\"}}", given.parser.as_str()),
-        ]
-        .map(|object| event.share(&object));
         let shared = Shared {
-            host,
-            place,
-            event: dataset,
-            levels: LEVEL_NAMES.map(|level| event.share(&format!("\"{level}\""))),
+            host: event.share(format_args!("{{\"name\":{}}}", given.host)),
+            place: match given.place {
+                (OriginKind::File, path) => event.share(format_args!("{{\"path\":{path}}}")),
+                (OriginKind::Sender, address) => {
+                    event.share(format_args!("{{\"address\":{address}}}"))
+                }
+                (OriginKind::Unnamed, _) => Span::default(),
+            },
+            event: event.share(format_args!(
+                "{{\"dataset\":\"{}\"}}",
+                given.parser.as_str()
+            )),
+            levels: LEVEL_NAMES.map(|level| event.share(format_args!("\"{level}\""))),
         };
         self.shared = Some((given.key, given.parser, shared));
         self.shared_place.clear();

@@ -22,6 +22,8 @@ pub use reason::Reason;
 pub(crate) use value::Kind;
 pub use value::Value;
 
+use std::fmt::{self, Write};
+
 use fields::Fields;
 use members::Members;
 use names::Names;
@@ -95,8 +97,11 @@ impl Event {
     }
 
     /// Adds a text that the next lines share, behind [`Event::forget`] and others; returns where it is.
-    pub fn share(&mut self, text: &str) -> Span {
-        let shared = self.own(|out| out.push_str(text));
+    pub fn share(&mut self, text: fmt::Arguments<'_>) -> Span {
+        let shared = self.own(|out| {
+            // A string takes whatever it is given.
+            let _ = out.write_fmt(text);
+        });
         self.shared_bytes = shared.end();
         shared
     }
